@@ -1,0 +1,46 @@
+"""The command line of the benchmarks."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from benchmarks.door.catalogue import catalogue, load
+from benchmarks.door.figure import Context
+
+__all__ = ["main"]
+
+
+def main(results: Path, arguments: Sequence[str] | None = None) -> None:
+    """List the benchmarks, or run one and leave its record and picture in `results`."""
+    known = catalogue()
+    asked = _parser(known).parse_args(arguments)
+    console = Console()
+    if asked.name == "list":
+        for name, sentence in known.items():
+            console.print(f"{name:12} {sentence}", highlight=False, markup=False)
+        return
+    from benchmarks.door.session import run  # matplotlib is slow to import
+
+    context = Context(quick=asked.quick, data=asked.data, seed=asked.seed)
+    run(asked.name, load(asked.name), context, results, console)
+
+
+def _parser(known: dict[str, str]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="scripts/bench", description="Run one benchmark.")
+    names = ["list", *known]
+    parser.add_argument("name", choices=names, metavar="NAME", help=f"one of: {', '.join(names)}")
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
+    parser.add_argument("--data", type=_folder, metavar="DIR", help="the folder of real data")
+    parser.add_argument("--seed", type=int, default=0, help="for all random numbers")
+    return parser
+
+
+def _folder(text: str) -> Path:
+    path = Path(text)
+    if not path.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder '{text}'")
+    return path

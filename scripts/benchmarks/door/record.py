@@ -1,0 +1,74 @@
+"""The record of all runs: one line of JSON each, from which tables and pictures are made."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from benchmarks.door.figure import Context, Figure
+
+__all__ = ["Line", "append", "line_of", "read"]
+
+PACKAGES = ("vbks", "tensorflow", "gpflow", "numpy")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One run of one benchmark."""
+
+    name: str
+    figures: tuple[Figure, ...]
+    versions: dict[str, str]
+    cores: int
+    seed: int
+    seconds: float
+    quick: bool
+    date: str
+    left_out: tuple[str, ...] = ()
+
+
+def line_of(name: str, figures: Sequence[Figure], context: Context, seconds: float) -> Line:
+    """The run that has just ended, with what its figures depend on."""
+    return Line(
+        name=name,
+        figures=tuple(figures),
+        versions={p: version(p) for p in PACKAGES} | {"python": platform.python_version()},
+        cores=_cores(),
+        seed=context.seed,
+        seconds=round(seconds, 3),
+        quick=context.quick,
+        date=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        left_out=tuple(context.left_out),
+    )
+
+
+def append(line: Line, file: Path) -> None:
+    """Add a run to the record."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("a", encoding="utf-8") as record:
+        record.write(json.dumps(asdict(line), ensure_ascii=False) + "\n")
+
+
+def read(file: Path) -> list[Line]:
+    """All recorded runs, oldest first."""
+    texts = file.read_text(encoding="utf-8").splitlines()
+    return [_parse(json.loads(text)) for text in texts]
+
+
+def _parse(fields: dict[str, Any]) -> Line:
+    figures = tuple(Figure(**figure) for figure in fields["figures"])
+    return Line(**fields | {"figures": figures, "left_out": tuple(fields["left_out"])})
+
+
+def _cores() -> int:
+    """Cores that this process may use, which can be fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,243 @@
+"""The families of base kernels: every formula, parameter, prior and start in one table.
+
+Inputs and targets are standardised (mean 0, variance 1), which is what the priors are about: a
+range of inputs is about 3.5 and the variance of the data is 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import tensorflow as tf
+
+from vbks.errors import GrammarError
+from vbks.grammar.families import FamilyRules, declare
+from vbks.kernels.parameters import InputSummary, Normal, Parameter
+
+__all__ = ["Family", "family_of", "register_family", "registered_families"]
+
+Formula = Callable[..., tf.Tensor]
+"""``formula(X1, X2, **parameters)`` is the kernel at unit scale, element by element.
+
+X1 is [..., n1, 1, d] and X2 [..., 1, n2, d], where d counts the inputs the leaf acts on; a
+parameter with ``per_input`` is [..., 1, 1, d], any other [..., 1, 1]; the result is [..., n1, n2].
+"""
+
+Route = Literal["square", "rational", "wave", "outer", "one", "noise", "dense"]
+"""How the bank computes a family: from low-rank features where there are any, else by formula."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family of base kernels: its formula at unit scale and its free parameters.
+
+    ``variance`` multiplies the formula wherever the expression leaves the leaf's scale free.
+    """
+
+    name: str
+    formula: Formula
+    parameters: tuple[Parameter, ...]
+    variance: Parameter
+    stationary: bool = False
+    uses_input: bool = True
+    route: Route = "dense"
+
+
+def _log_uniform(low: float, high: float, rng: np.random.Generator) -> float:
+    return float(rng.uniform(math.log(low), math.log(max(high, low * 1.01))))
+
+
+def start_lengthscale(rng: np.random.Generator, x: InputSummary) -> float:
+    """Between two spacings, below which nothing can be seen, and the range of the input."""
+    return _log_uniform(2 * x.spacing, x.range, rng)
+
+
+def start_period(rng: np.random.Generator, x: InputSummary) -> float:
+    """A peak of the periodogram three times in four, else between 2 spacings and half the range."""
+    if x.periods and rng.uniform() < 0.75:
+        return math.log(rng.choice(x.periods))
+    return _log_uniform(2 * x.spacing, x.range / 2, rng)
+
+
+def start_location(rng: np.random.Generator, x: InputSummary) -> float:
+    """Anywhere in the range, or up to one range beyond it."""
+    return float(rng.uniform(x.low - x.range, x.high + x.range))
+
+
+def start_change(rng: np.random.Generator, x: InputSummary) -> float:
+    """Inside the range, away from its ends."""
+    return float(rng.uniform(x.low + 0.05 * x.range, x.high - 0.05 * x.range))
+
+
+def start_steepness(rng: np.random.Generator, x: InputSummary) -> float:
+    """From a step within one spacing to a passage over half of the range."""
+    return -_log_uniform(x.spacing, x.range / 8, rng)
+
+
+def start_width(rng: np.random.Generator, x: InputSummary) -> float:
+    """From a twentieth to a half of the range."""
+    return _log_uniform(x.range / 20, x.range / 2, rng)
+
+
+def _start_normal(mean: float, sd: float) -> Callable[[np.random.Generator, InputSummary], float]:
+    return lambda rng, _: float(rng.normal(mean, sd))
+
+
+VARIANCE = Parameter("variance", Normal(-0.7, 1.5), start=_start_normal(-0.7, 0.7))
+"""Half of the data's variance, give or take a factor of twenty: parts of a sum share it."""
+
+SLOPE_VARIANCE = Parameter("variance", Normal(-0.7, 1.5), start=_start_normal(-0.7, 0.7))
+"""A squared slope; the steepest line through standardised data has slope 1."""
+
+NOISE_VARIANCE = Parameter("noise", Normal(-2.3, 1.5), start=_start_normal(-2.3, 1.0))
+"""A tenth of the data's variance, from a two-hundredth of that to all of it."""
+
+LENGTHSCALE = Parameter("lengthscales", Normal(-0.3, 1.2), per_input=True, start=start_lengthscale)
+"""A fifth of the range, from a few hundredths of it to several ranges."""
+
+MIXTURE = Parameter("alpha", Normal(0.0, 1.0), start=_start_normal(0.0, 0.7))
+"""Around one: from heavy tails (0.1) to all but squared exponential (10)."""
+
+WAVE_LENGTHSCALE = Parameter("lengthscales", Normal(0.0, 1.0), per_input=True)
+"""In units of the phase, not of the input: 1 is a rounded wave, 0.1 a train of spikes."""
+
+PERIOD = Parameter("period", Normal(-1.5, 1.5), per_input=True, start=start_period)
+"""A fifteenth of the range; two standard deviations reach a three-hundredth and the range."""
+
+LOCATION = Parameter(
+    "location", Normal(0.0, 2.0), positive=False, per_input=True, start=start_location
+)
+"""Where the line crosses zero: inside the data or a few ranges beyond."""
+
+CHANGE_LOCATION = Parameter("location", Normal(0.0, 1.0), positive=False, start=start_change)
+"""Inside the data, where a change can be seen."""
+
+STEEPNESS = Parameter("steepness", Normal(2.3, 1.0), start=start_steepness)
+"""A passage of about a tenth of the range (10 per unit of input)."""
+
+WIDTH = Parameter("width", Normal(0.0, 0.8), start=start_width)
+"""A window over about a third of the range."""
+
+CHANGE_PARAMETERS: tuple[Parameter, ...] = (CHANGE_LOCATION, STEEPNESS)
+WINDOW_PARAMETERS: tuple[Parameter, ...] = (CHANGE_LOCATION, STEEPNESS, WIDTH)
+
+WEIGHT = Parameter("weights", Normal(0.0, 1.5), positive=False, start=_start_normal(0.0, 1.0))
+"""Log odds of a term's share in a sum of unit scale against the last term's."""
+
+
+SERIES_LIMIT = 0.05
+"""Below this the eight terms of the series below are exact to the last digit."""
+
+_BESSEL_SERIES = (
+    *((-1) ** n * math.factorial(2 * n) / (2**n * math.factorial(n) ** 3) for n in range(8, 0, -1)),
+    0.0,
+)
+
+
+def squared_exponential(X1: tf.Tensor, X2: tf.Tensor, lengthscales: tf.Tensor) -> tf.Tensor:
+    """exp(−½ Σ (x−x')²/ℓ²)."""
+    return tf.exp(-0.5 * _squared_distance(X1, X2, lengthscales))
+
+
+def rational_quadratic(
+    X1: tf.Tensor, X2: tf.Tensor, lengthscales: tf.Tensor, alpha: tf.Tensor
+) -> tf.Tensor:
+    """(1 + Σ (x−x')²/(2αℓ²))^−α."""
+    ratio = _squared_distance(X1, X2, lengthscales) / (2.0 * alpha)
+    return tf.exp(-alpha * tf.math.log1p(ratio))
+
+
+def periodic(X1: tf.Tensor, X2: tf.Tensor, lengthscales: tf.Tensor, period: tf.Tensor) -> tf.Tensor:
+    """exp(−2 Σ sin²(π(x−x')/p)/ℓ²)."""
+    sine = tf.sin(math.pi * (X1 - X2) / period)
+    return tf.exp(-2.0 * tf.reduce_sum(tf.square(sine / lengthscales), axis=-1))
+
+
+def periodic_without_constant(
+    X1: tf.Tensor, X2: tf.Tensor, lengthscales: tf.Tensor, period: tf.Tensor
+) -> tf.Tensor:
+    """The periodic kernel less its mean over a period, scaled to one at distance zero.
+
+    (e^((cos φ−1)/ℓ²) − e^(−1/ℓ²) I₀(1/ℓ²)) / (1 − e^(−1/ℓ²) I₀(1/ℓ²)), a cosine as ℓ grows; of
+    several inputs the product. Written with differences from one, which do not cancel for large ℓ.
+    """
+    sharpness = 1.0 / tf.square(lengthscales)
+    sine = tf.sin(math.pi * (X1 - X2) / period)
+    mean = _scaled_bessel_less_one(sharpness)
+    wave = tf.math.expm1(-2.0 * tf.square(sine) * sharpness)
+    return tf.reduce_prod((wave - mean) / -mean, axis=-1)
+
+
+def linear(X1: tf.Tensor, X2: tf.Tensor, location: tf.Tensor) -> tf.Tensor:
+    """Σ (x−ℓ)(x'−ℓ)."""
+    return tf.reduce_sum((X1 - location) * (X2 - location), axis=-1)
+
+
+def constant(X1: tf.Tensor, X2: tf.Tensor) -> tf.Tensor:
+    """One."""
+    return tf.ones_like(X1[..., 0] + X2[..., 0])
+
+
+def no_signal(X1: tf.Tensor, X2: tf.Tensor) -> tf.Tensor:
+    """Zero: white noise is a variance of the observations, never a covariance of the function."""
+    return tf.zeros_like(X1[..., 0] + X2[..., 0])
+
+
+def _squared_distance(X1: tf.Tensor, X2: tf.Tensor, lengthscales: tf.Tensor) -> tf.Tensor:
+    return tf.reduce_sum(tf.square((X1 - X2) / lengthscales), axis=-1)
+
+
+def _scaled_bessel_less_one(z: tf.Tensor) -> tf.Tensor:
+    """e^(−z) I₀(z) − 1, from its series where the difference would cancel."""
+    small = tf.minimum(z, SERIES_LIMIT)
+    series = tf.math.polyval(list(_BESSEL_SERIES), small)
+    direct = tf.math.bessel_i0e(tf.maximum(z, SERIES_LIMIT)) - 1.0
+    return tf.where(z < SERIES_LIMIT, series, direct)
+
+
+_FAMILIES = {
+    family.name: family
+    for family in (
+        Family("SE", squared_exponential, (LENGTHSCALE,), VARIANCE, True, route="square"),
+        Family("RQ", rational_quadratic, (LENGTHSCALE, MIXTURE), VARIANCE, True, route="rational"),
+        Family("PER", periodic, (WAVE_LENGTHSCALE, PERIOD), VARIANCE, True, route="wave"),
+        Family("PER0", periodic_without_constant, (WAVE_LENGTHSCALE, PERIOD), VARIANCE, True),
+        Family("LIN", linear, (LOCATION,), SLOPE_VARIANCE, route="outer"),
+        Family("C", constant, (), VARIANCE, True, uses_input=False, route="one"),
+        Family("WN", no_signal, (), NOISE_VARIANCE, True, uses_input=False, route="noise"),
+    )
+}
+
+
+def family_of(name: str) -> Family:
+    """The family of that name."""
+    try:
+        return _FAMILIES[name]
+    except KeyError:
+        known = ", ".join(sorted(_FAMILIES))
+        raise GrammarError(f"family {name!r} has no formula. Known: {known}.") from None
+
+
+def registered_families() -> tuple[str, ...]:
+    """The names of all families with a formula, in alphabetical order."""
+    return tuple(sorted(_FAMILIES))
+
+
+def register_family(
+    name: str,
+    formula: Formula,
+    parameters: tuple[Parameter, ...],
+    *,
+    stationary: bool = False,
+    variance: Parameter = VARIANCE,
+) -> Family:
+    """Add a family of your own, after which it can be parsed, searched, fitted and batched."""
+    family = Family(name, formula, tuple(parameters), variance, stationary)
+    if name in _FAMILIES and _FAMILIES[name] != family:
+        raise GrammarError(f"family {name!r} is already registered. Give yours another name.")
+    declare(FamilyRules(name, stationary=stationary))
+    return _FAMILIES.setdefault(name, family)

@@ -1,0 +1,166 @@
+"""The small arrays between θ and the sweeps: features of squares, waves and outer functions.
+
+Each class computes features of n1 left and n2 right inputs from the values of slots, and turns
+gradients that come back for the features into gradients of the slots, for S samples of θ at once.
+Gradients are written out because an automatic one makes a graph of five times as many operations,
+and small problems wait for nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+
+import tensorflow as tf
+
+from vbks.kernels.structure import Structure
+
+__all__ = ["TWO_PI", "Outers", "Quadratics", "Waves", "add_up"]
+
+TWO_PI = 2.0 * math.pi
+
+add_up = tf.math.unsorted_segment_sum
+
+
+class Quadratics:
+    """Features of c − ½ Σ r (x−x')² for any constant c and relevances r of the inputs.
+
+    Left features are a combination of ``basis`` [D+1, 2D+1, n1], one part for each relevance and
+    one for the constant; right features [2D+1, n2] are x, 1 and x².
+    """
+
+    def __init__(self, X1: tf.Tensor, X2: tf.Tensor) -> None:
+        x = tf.transpose(X1)[:, tf.newaxis]
+        eye = tf.eye(tf.shape(X1)[1], dtype=X1.dtype)[..., tf.newaxis] * tf.ones_like(x)
+        relevances = tf.concat([eye * x, -0.5 * tf.square(x), -0.5 * eye], axis=1)
+        none = tf.zeros_like(eye[:1])
+        constant = tf.concat([none, tf.ones_like(none[:, :1]), none], axis=1)
+        self.basis = tf.concat([relevances, constant], axis=0)
+        x2 = tf.transpose(X2)
+        self.right = tf.concat([x2, tf.ones_like(x2[:1]), tf.square(x2)], axis=0)
+
+    def left(self, relevance: tf.Tensor, constant: tf.Tensor) -> tf.Tensor:
+        """Combine relevances [T, D, S] and constants [T, S]: [T, S, 2D+1, n1]."""
+        coefficients = tf.concat([relevance, constant[:, tf.newaxis]], axis=1)
+        return tf.einsum("tqs,qrn->tsrn", coefficients, self.basis)
+
+    def pull(self, pulled: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """Gradients of relevances and constants from those of the left features."""
+        coefficients = tf.einsum("tsrn,qrn->tqs", pulled, self.basis)
+        return coefficients[:, :-1], coefficients[:, -1]
+
+
+class Waves:
+    """Features of Σ κ cos ω(x−x') over the waves of each term, P at most: [T, S, 2P, n].
+
+    κ = 1/ℓ² and ω = 2π/p are [L, S]; ``places`` [T, P] says which waves a term has.
+    """
+
+    def __init__(
+        self,
+        weight: tf.Tensor,
+        frequency: tf.Tensor,
+        structure: Structure,
+        places: tf.Tensor,
+        X1: tf.Tensor,
+        X2: tf.Tensor,
+    ) -> None:
+        self.places = places
+        self.num_rows = tf.shape(weight)[0] + 1
+        self.weight = tf.gather(tf.pad(weight, [[1, 0], [0, 0]]), places)
+        self.x1, circle1 = self._circle(frequency, tf.gather(X1, structure.wave_dim, axis=1))
+        self.x2, circle2 = self._circle(frequency, tf.gather(X2, structure.wave_dim, axis=1))
+        self.circle1 = circle1
+        self.left = self._rows(circle1 * self.weight[..., tf.newaxis, tf.newaxis])
+        self.right = self._rows(circle2)
+        self.right_tangent = self._rows(circle2 * self.x2)
+
+    def _circle(self, frequency: tf.Tensor, x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """Inputs [T, P, 1, 1, n], and cosine and sine of the phase: [T, P, S, 2, n]."""
+        x = tf.transpose(x)[:, tf.newaxis]
+        phase = frequency[..., tf.newaxis] * x
+        circle = tf.stack([tf.cos(phase), tf.sin(phase)], axis=2)
+        no_wave = [[1, 0], [0, 0], [0, 0]]
+        places = tf.gather(tf.pad(x, no_wave), self.places)
+        return places[..., tf.newaxis, :], tf.gather(
+            tf.pad(circle, [*no_wave, [0, 0]]), self.places
+        )
+
+    def _rows(self, features: tf.Tensor) -> tf.Tensor:
+        """[T, P, S, 2, n] -> [T, S, 2P, n]."""
+        shape = tf.shape(features)
+        by_sample = tf.transpose(features, [0, 2, 1, 3, 4])
+        return tf.reshape(by_sample, [shape[0], shape[2], 2 * shape[1], shape[4]])
+
+    def _from_rows(self, rows: tf.Tensor) -> tf.Tensor:
+        shape = tf.shape(rows)
+        by_sample = tf.reshape(rows, [shape[0], shape[1], -1, 2, shape[3]])
+        return tf.transpose(by_sample, [0, 2, 1, 3, 4])
+
+    def pull(
+        self, pulled: tf.Tensor, pulled_tangent: tf.Tensor, constant: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """Gradients of κ and ω [L, S] from contractions with ``right`` and ``right_tangent``.
+
+        d cos ω(x−x')/dω = −(x−x') sin ω(x−x') is a sum of products of left and right features, so
+        no contraction with left features is needed. ``constant`` is the gradient of the terms'
+        constants, which hold −κ.
+        """
+        pulled, pulled_tangent = self._from_rows(pulled), self._from_rows(pulled_tangent)
+        cosine, sine = tf.unstack(self.circle1, num=2, axis=3)
+        turned = tf.stack([-sine, cosine], axis=3)
+        weight = tf.reduce_sum(pulled * self.circle1, axis=[3, 4]) - constant[:, tf.newaxis]
+        frequency = tf.reduce_sum(turned * (pulled * self.x1 - pulled_tangent), axis=[3, 4])
+        both = tf.stack([weight, self.weight * frequency], axis=2)
+        sums = add_up(both, self.places, self.num_rows)[1:]
+        return sums[:, 0], sums[:, 1]
+
+
+class Outers:
+    """The product of the outer functions of each term: [T, S, n].
+
+    x−ℓ for a line; 1−σ(s(x−ℓ)) and σ(s(x−ℓ)) before and after a change; for a window of width w
+    around ℓ, inside is σ(s(x−ℓ+w/2)) σ(s(ℓ+w/2−x)), outside what remains to one.
+    """
+
+    def __init__(
+        self,
+        location: tf.Tensor,
+        steepness: tf.Tensor,
+        width: tf.Tensor,
+        structure: Structure,
+        places: tf.Tensor,
+        X: tf.Tensor,
+    ) -> None:
+        self.places = places
+        self.num_rows = tf.shape(location)[0] + 1
+        x = tf.transpose(tf.gather(X, structure.outer_dim, axis=1))[:, tf.newaxis]
+        line = x - location[..., tf.newaxis]
+        s, half = steepness[..., tf.newaxis], 0.5 * width[..., tf.newaxis]
+        after = tf.sigmoid(s * line)
+        entered, not_left = tf.sigmoid(s * (half + line)), tf.sigmoid(s * (half - line))
+        inside = entered * not_left
+        kinds = tf.stack([line, 1.0 - after, after, 1.0 - inside, inside], axis=1)
+        no_outer = [[1, 0], [0, 0], [0, 0]]
+        functions = tf.gather(kinds, structure.outer_kind, batch_dims=1)
+        self.factors = tf.gather(tf.pad(functions, no_outer, constant_values=1.0), places)
+        self.value = tf.reduce_prod(self.factors, axis=1)
+
+        slope = s * after * (1.0 - after)
+        steep = inside * ((1.0 - entered) * (half + line) + (1.0 - not_left) * (half - line))
+        none = tf.zeros_like(line)
+        by_location = [none - 1.0, slope, -slope, s * inside * (not_left - entered)]
+        by_steepness = [none, -line * slope, line * slope, -s * steep]
+        by_width = [none, none, none, -s * half * inside * (2.0 - entered - not_left)]
+        tangents = tf.stack(
+            [tf.stack([*t, -t[-1]], axis=1) for t in (by_location, by_steepness, by_width)], axis=2
+        )
+        tangents = tf.gather(tangents, structure.outer_kind, batch_dims=1)
+        self.tangents = tf.pad(tangents, [[1, 0], [0, 0], [0, 0], [0, 0]])
+
+    def pull(self, pulled: tf.Tensor) -> tf.Tensor:
+        """Gradients of location, log steepness and log width: [L, 3, S]."""
+        before = tf.math.cumprod(self.factors, axis=1, exclusive=True)
+        after = tf.math.cumprod(self.factors, axis=1, exclusive=True, reverse=True)
+        entries = pulled[:, tf.newaxis] * before * after
+        sums = add_up(entries, self.places, self.num_rows)
+        return tf.reduce_sum(sums[:, tf.newaxis] * self.tangents, axis=-1)[1:]

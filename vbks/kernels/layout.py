@@ -1,0 +1,200 @@
+"""Which numbers an expression has: one slot of θ for each, with transform, prior and place.
+
+Scales that data cannot tell apart are not there: in a product every factor but one has unit scale,
+and a sum (or a change between two kernels) of unit scale has weights that add to one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from vbks.arrays import Array, Mask
+from vbks.errors import GrammarError
+from vbks.grammar.expression import (
+    ChangePoint,
+    ChangeWindow,
+    Expression,
+    Leaf,
+    Product,
+    Sum,
+    dims_used,
+    operands,
+)
+from vbks.kernels import families
+from vbks.kernels.families import family_of
+from vbks.kernels.parameters import Parameter
+
+__all__ = ["Layout", "Node", "Slot", "lay_out"]
+
+NOISE_SLOT = 0
+"""Every θ begins with the logarithm of the noise variance; white noise in a sum is this too."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One unconstrained number of θ.
+
+    ``path`` is the kernel's place in the GPflow object of the expression, and ``index`` the entry
+    of a parameter with several; ``dim`` is the input that the number is about, counted from 0.
+    """
+
+    path: str
+    parameter: Parameter
+    index: int
+    dim: int | None
+
+
+@dataclass(frozen=True)
+class Node:
+    """An expression with the slots that are its own, and its operands likewise.
+
+    ``scale`` is the slot of a leaf's variance, None at unit scale; ``weights`` are the slots of the
+    log odds of all operands but the last when the scale is one, None when operands have scales of
+    their own.
+    """
+
+    expression: Expression
+    scale: int | None
+    slots: dict[str, tuple[int, ...]]
+    weights: tuple[int, ...] | None
+    operands: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The slots of an expression's θ and the tree that refers to them."""
+
+    expression: Expression
+    num_inputs: int
+    ard: bool
+    slots: tuple[Slot, ...]
+    root: Node
+
+    def __len__(self) -> int:
+        return len(self.slots)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """A readable name for each slot: the place in the GPflow kernel and the parameter."""
+        return tuple(
+            f"{slot.path}.{slot.parameter.name}" + (f"[{slot.index}]" if slot.index else "")
+            for slot in self.slots
+        )
+
+    @property
+    def positive(self) -> Mask:
+        """Which slots hold a logarithm: [H]."""
+        return np.array([slot.parameter.positive for slot in self.slots])
+
+    @property
+    def prior_mean(self) -> Array:
+        """The prior mean of θ: [H]."""
+        return np.array([slot.parameter.prior.mean for slot in self.slots])
+
+    @property
+    def prior_sd(self) -> Array:
+        """The prior standard deviation of θ: [H]."""
+        return np.array([slot.parameter.prior.sd for slot in self.slots])
+
+
+@lru_cache(maxsize=20_000)
+def lay_out(expression: Expression, num_inputs: int = 1, ard: bool = True) -> Layout:
+    """Give every free number of an expression on ``num_inputs`` inputs its slot.
+
+    With ``ard`` a leaf on all inputs has a lengthscale, period and location for each of them,
+    otherwise one lengthscale and one period for all.
+    """
+    beyond = max(dims_used(expression), default=1)
+    if beyond > num_inputs:
+        raise GrammarError(
+            f"'{expression}' uses input {beyond}, but there are {num_inputs} inputs."
+        )
+    builder = _Builder(num_inputs, ard)
+    builder.take("", families.NOISE_VARIANCE, 0, None)
+    root = builder.node(expression, "", scaled=True, merge_noise=True)
+    return Layout(expression, num_inputs, ard, tuple(builder.slots), root)
+
+
+class _Builder:
+    def __init__(self, num_inputs: int, ard: bool) -> None:
+        self.num_inputs = num_inputs
+        self.ard = ard
+        self.slots: list[Slot] = []
+        self.noise_is_merged = False
+
+    def take(self, path: str, parameter: Parameter, index: int, dim: int | None) -> int:
+        self.slots.append(Slot(path, parameter, index, dim))
+        return len(self.slots) - 1
+
+    def node(self, expression: Expression, path: str, scaled: bool, merge_noise: bool) -> Node:
+        match expression:
+            case Leaf():
+                return self._leaf(expression, path, scaled, merge_noise)
+            case Sum():
+                return self._alternatives(expression, path, scaled, merge_noise)
+            case ChangePoint() | ChangeWindow():
+                return self._alternatives(expression, path, scaled, merge_noise=False)
+            case Product():
+                return self._product(expression, path, scaled)
+        raise GrammarError(f"cannot lay out {expression!r}.")
+
+    def _leaf(self, leaf: Leaf, path: str, scaled: bool, merge_noise: bool) -> Node:
+        family = family_of(leaf.family)
+        if family.route == "noise" and merge_noise and not self.noise_is_merged:
+            self.noise_is_merged = True
+            return Node(leaf, NOISE_SLOT, {}, None, ())
+        scale = self.take(path, family.variance, 0, None) if scaled else None
+        slots = {p.name: tuple(self._entries(leaf, path, p)) for p in family.parameters}
+        return Node(leaf, scale, slots, None, ())
+
+    def _entries(self, leaf: Leaf, path: str, parameter: Parameter) -> Iterator[int]:
+        if not parameter.per_input:
+            yield self.take(path, parameter, 0, None)
+        elif leaf.dim is not None:
+            yield self.take(path, parameter, 0, leaf.dim - 1)
+        elif self.ard or parameter.name == "location":
+            for dim in range(self.num_inputs):
+                yield self.take(path, parameter, dim, dim)
+        else:
+            yield self.take(path, parameter, 0, None)
+
+    def _alternatives(
+        self, expression: Expression, path: str, scaled: bool, merge_noise: bool
+    ) -> Node:
+        """A sum, or a change between two kernels: every operand has a scale or a weight."""
+        parts = operands(expression)
+        slots: dict[str, tuple[int, ...]] = {}
+        if isinstance(expression, ChangePoint | ChangeWindow):
+            is_window = isinstance(expression, ChangeWindow)
+            own = families.WINDOW_PARAMETERS if is_window else families.CHANGE_PARAMETERS
+            slots = {p.name: (self.take(path, p, 0, expression.dim - 1),) for p in own}
+        weights = None
+        if not scaled:
+            weights = tuple(
+                self.take(path, families.WEIGHT, i, None) for i in range(len(parts) - 1)
+            )
+        nodes = tuple(
+            self.node(part, f"{path}.kernels[{i}]", scaled, merge_noise)
+            for i, part in enumerate(parts)
+        )
+        return Node(expression, None, slots, weights, nodes)
+
+    def _product(self, product: Product, path: str, scaled: bool) -> Node:
+        carrier = _scale_carrier(product) if scaled else None
+        nodes = tuple(
+            self.node(factor, f"{path}.kernels[{i}]", i == carrier, merge_noise=False)
+            for i, factor in enumerate(product.factors)
+        )
+        return Node(product, None, {}, None, nodes)
+
+
+def _scale_carrier(product: Product) -> int:
+    """The factor that keeps the scale: one with terms, whose scales are then all free, if any."""
+    for i, factor in enumerate(product.factors):
+        if not isinstance(factor, Leaf):
+            return i
+    return 0

@@ -1,0 +1,127 @@
+"""Sweeps over all terms of many kernels: values and gradients in as few passes as possible.
+
+At a hundred inducing points and more, the time goes into reading and writing arrays [T, S, n1, n2].
+So exponents are products of low-rank features, and a gradient is contracted with the features of
+the right inputs at once, the left ones being left to small arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import tensorflow as tf
+
+__all__ = ["Exponent", "Ratio", "line_sweep", "outer_sweep", "plain_sweep", "rational_sweep"]
+
+
+class Exponent(NamedTuple):
+    """E = Σᵣ leftᵣ(x) rightᵣ(x'), and what to contract a gradient with: [T, S, r, n]."""
+
+    left: tf.Tensor
+    right: tf.Tensor
+    right_and_tangent: tf.Tensor
+
+
+class Ratio(NamedTuple):
+    """u = Σᵣ leftᵣ(x) rightᵣ(x') and α of rational leaves, and the term of each: [L, S, r, n1],
+    [r, n2], [L, S], [L]."""
+
+    left: tf.Tensor
+    right: tf.Tensor
+    alpha: tf.Tensor
+    term: tf.Tensor
+
+
+def _product(left: tf.Tensor, right: tf.Tensor) -> tf.Tensor:
+    return tf.linalg.matmul(left, right, transpose_a=True)
+
+
+def _contract(gradient: tf.Tensor, right: tf.Tensor) -> tf.Tensor:
+    """Σⱼ gradient(x, x'ⱼ) rightᵣ(x'ⱼ): [..., n1, n2], [..., r, n2] -> [..., r, n1]."""
+    return tf.linalg.matmul(right, gradient, transpose_b=True)
+
+
+def _row(vector: tf.Tensor) -> tf.Tensor:
+    return vector[..., tf.newaxis, :]
+
+
+def plain_sweep(e: Exponent) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
+    """Terms exp(E), and how a gradient of the terms is contracted."""
+    terms = tf.exp(_product(e.left, e.right))
+
+    def pull(upstream: tf.Tensor) -> tf.Tensor:
+        return _contract(upstream * terms, e.right_and_tangent)
+
+    return terms, pull
+
+
+def outer_sweep(
+    e: Exponent, a1: tf.Tensor, a2: tf.Tensor
+) -> tuple[tf.Tensor, Callable[[tf.Tensor], tuple[tf.Tensor, tf.Tensor, tf.Tensor]]]:
+    """Terms a(x) exp(E) a(x'), and gradients for the exponent, a(x) and a(x')."""
+    V = tf.exp(_product(e.left, e.right))
+    terms = V * _product(_row(a1), _row(a2))
+
+    def pull(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        W = upstream * V
+        right = tf.concat([e.right_and_tangent * _row(a2), _row(a2)], axis=-2)
+        pulled = _contract(W, right)
+        return (
+            pulled[..., :-1, :] * _row(a1),
+            pulled[..., -1, :],
+            tf.linalg.matvec(W, a1, transpose_a=True),
+        )
+
+    return terms, pull
+
+
+def line_sweep(
+    a1: tf.Tensor, a2: tf.Tensor
+) -> tuple[tf.Tensor, Callable[[tf.Tensor], tuple[tf.Tensor, tf.Tensor]]]:
+    """Terms a(x) a(x'), and gradients for both factors."""
+
+    def pull(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        return tf.linalg.matvec(upstream, a2), tf.linalg.matvec(upstream, a1, transpose_a=True)
+
+    return _product(_row(a1), _row(a2)), pull
+
+
+def rational_sweep(
+    e: Exponent, u: Ratio
+) -> tuple[tf.Tensor, Callable[[tf.Tensor], tuple[tf.Tensor, tf.Tensor, tf.Tensor]]]:
+    """Terms exp(E − Σ α log u), and gradients for exponent, left features of u, and α."""
+    ratio = _product(u.left, u.right)
+    log_ratio = tf.math.log(ratio)
+    minus_alpha = -u.alpha[..., tf.newaxis, tf.newaxis]
+    powers = tf.math.unsorted_segment_sum(minus_alpha * log_ratio, u.term, tf.shape(e.left)[0])
+    terms = tf.exp(_product(e.left, e.right) + powers)
+
+    def pull(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        W = upstream * terms
+        own = tf.gather(W, u.term)
+        return (
+            _contract(W, e.right_and_tangent),
+            minus_alpha * _contract(own / ratio, u.right),
+            -tf.reduce_sum(own * log_ratio, axis=[-2, -1]),
+        )
+
+    return terms, pull
+
+
+def rational_outer_sweep(
+    e: Exponent, u: Ratio, a1: tf.Tensor, a2: tf.Tensor
+) -> tuple[tf.Tensor, Callable[[tf.Tensor], tuple[tf.Tensor, ...]]]:
+    """Terms a(x) exp(E − Σ α log u) a(x'), and the gradients of both sweeps."""
+    V, pull_rational = rational_sweep(e, u)
+    a = _product(_row(a1), _row(a2))
+
+    def pull(upstream: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        W = upstream * V
+        return (
+            *pull_rational(upstream * a),
+            tf.linalg.matvec(W, a2),
+            tf.linalg.matvec(W, a1, transpose_a=True),
+        )
+
+    return V * a, pull

@@ -1,0 +1,140 @@
+"""Every expression as a sum of terms, each a product that the bank can compute in one sweep.
+
+Distributing is only a way to compute: parameters stay shared as the expression says.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product as cartesian
+
+from vbks.errors import GrammarError
+from vbks.grammar.expression import (
+    ChangePoint,
+    ChangeWindow,
+    Expression,
+    Leaf,
+    Product,
+    dims_used,
+)
+from vbks.kernels.families import Family, family_of
+from vbks.kernels.layout import NOISE_SLOT, Layout, Node, lay_out
+
+__all__ = ["MAX_TERMS", "OUTER_KINDS", "Outer", "Term", "family_at", "is_batchable", "terms_of"]
+
+MAX_TERMS = 512
+"""Terms of one candidate. Seven leaves make at most twelve; far beyond that, products of sums would
+fill the memory, and a kernel is better evaluated as a GPflow object."""
+
+OUTER_KINDS = ("line", "before", "after", "outside", "inside")
+"""The functions that enter a kernel as a(x) a(x'), in the order of the bank's formulas."""
+
+
+@dataclass(frozen=True)
+class Outer:
+    """A function a(x) of one input that enters as a(x) a(x'): a line or a part of a change."""
+
+    kind: str
+    dim: int
+    slots: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Term:
+    """A product of leaves, parts of changes, scales, and shares of sums of unit scale.
+
+    A share is the slots of the sum's weights and the position among its terms.
+    """
+
+    scales: tuple[int, ...] = ()
+    shares: tuple[tuple[tuple[int, ...], int], ...] = ()
+    gates: tuple[Outer, ...] = ()
+    leaves: tuple[Node, ...] = ()
+
+    def __mul__(self, other: Term) -> Term:
+        return Term(
+            self.scales + other.scales,
+            self.shares + other.shares,
+            self.gates + other.gates,
+            self.leaves + other.leaves,
+        )
+
+    def by_route(self, route: str) -> tuple[Node, ...]:
+        """The leaves that the bank computes in one way."""
+        return tuple(leaf for leaf in self.leaves if family_at(leaf).route == route)
+
+
+def family_at(leaf: Node) -> Family:
+    """The family of a laid-out leaf."""
+    assert isinstance(leaf.expression, Leaf)
+    return family_of(leaf.expression.family)
+
+
+def is_batchable(expression: Expression) -> bool:
+    """Whether the bank can evaluate an expression; if not, its GPflow kernel can."""
+    layout = lay_out(expression, num_inputs=max(dims_used(expression), default=1))
+    opaque = any(family_at(leaf).route == "opaque" for leaf in _leaves(layout.root))
+    return not opaque and _num_terms(layout.root) <= MAX_TERMS
+
+
+def terms_of(layout: Layout) -> tuple[Term, ...]:
+    """The terms of a candidate, without the noise that is the likelihood's own."""
+    _check_batchable(layout)
+    return tuple(term for term in _expand(layout.root) if not _is_likelihood_noise(term))
+
+
+def _check_batchable(layout: Layout) -> None:
+    for leaf in _leaves(layout.root):
+        if family_at(leaf).route == "opaque":
+            raise GrammarError(
+                f"'{leaf.expression}' in '{layout.expression}' is known only as a GPflow kernel "
+                "and cannot be batched. Use its GPflow kernel."
+            )
+    count = _num_terms(layout.root)
+    if count > MAX_TERMS:
+        raise GrammarError(
+            f"'{layout.expression}' expands to {count} terms, more than the {MAX_TERMS} that are "
+            "computed together. Use its GPflow kernel."
+        )
+
+
+def _leaves(node: Node) -> list[Node]:
+    below = [leaf for operand in node.operands for leaf in _leaves(operand)]
+    return below or [node]
+
+
+def _num_terms(node: Node) -> int:
+    counts = [_num_terms(operand) for operand in node.operands]
+    combine: Callable[[list[int]], int] = math.prod if isinstance(node.expression, Product) else sum
+    return combine(counts) if counts else 1
+
+
+def _is_likelihood_noise(term: Term) -> bool:
+    return term.scales == (NOISE_SLOT,) and len(term.leaves) == 1
+
+
+def _expand(node: Node) -> list[Term]:
+    if isinstance(node.expression, Leaf):
+        return [Term(() if node.scale is None else (node.scale,), leaves=(node,))]
+    parts = [_expand(operand) for operand in node.operands]
+    if isinstance(node.expression, Product):
+        return [math.prod(choice, start=Term()) for choice in cartesian(*parts)]
+    terms: list[Term] = []
+    for i, part in enumerate(parts):
+        share = () if node.weights is None else ((node.weights, i),)
+        context = Term(shares=share, gates=_gates(node, i))
+        terms.extend(context * term for term in part)
+    return terms
+
+
+def _gates(node: Node, side: int) -> tuple[Outer, ...]:
+    """What multiplies one side of a change; nothing for a term of a sum."""
+    slots = tuple(slot for own in node.slots.values() for slot in own)
+    match node.expression:
+        case ChangePoint(dim=dim):
+            return (Outer(("before", "after")[side], dim - 1, slots),)
+        case ChangeWindow(dim=dim):
+            return (Outer(("outside", "inside")[side], dim - 1, slots),)
+    return ()
