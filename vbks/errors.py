@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["DataError", "GrammarError", "VbksError"]
-
 
 class VbksError(Exception):
     """Anything that vbks refuses or cannot do, said in a sentence for the user."""

@@ -12,8 +12,6 @@ import pandas as pd
 from vbks.datasets.dataset import Dataset, FilePath, existing_file, series
 from vbks.errors import DataError
 
-__all__ = ["read_bodc"]
-
 Y_NAMES = {"level": "sea level (m)", "residual": "residual (m)"}
 
 ROW = re.compile(

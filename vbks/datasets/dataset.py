@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from vbks.errors import DataError
 
-__all__ = ["Dataset", "FilePath", "days_since", "existing_file", "series"]
-
 FilePath: TypeAlias = "str | PathLike[str]"
 
 

@@ -9,8 +9,6 @@ import pandas as pd
 from vbks.datasets.dataset import Dataset, FilePath, existing_file, series
 from vbks.errors import DataError
 
-__all__ = ["read_gefcom"]
-
 DAY = ["zone_id", "year", "month", "day"]
 HOURS = [f"h{hour}" for hour in range(1, 25)]
 

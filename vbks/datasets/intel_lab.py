@@ -11,8 +11,6 @@ import pandas as pd
 from vbks.datasets.dataset import Dataset, FilePath, days_since, existing_file
 from vbks.errors import DataError
 
-__all__ = ["read_intel_lab"]
-
 COLUMNS = ["date", "time", "epoch", "mote", "temperature", "humidity", "light", "voltage"]
 
 UNITS = {"temperature": "°C", "humidity": "%", "light": "lux"}

@@ -9,8 +9,6 @@ import numpy as np
 
 from vbks.datasets.dataset import Dataset
 
-__all__ = ["airline", "mauna_loa"]
-
 
 def airline() -> Dataset:
     """Airline passengers per month, 1949 to 1960: a trend and a yearly cycle that grow together."""

@@ -10,8 +10,6 @@ import pandas as pd
 from vbks.datasets.dataset import Dataset, FilePath, existing_file, series
 from vbks.errors import DataError
 
-__all__ = ["read_swissgrid"]
-
 SHEET = "Zeitreihen0h15"
 
 HEADING = "Summe endverbrauchte Energie Regelblock Schweiz"

@@ -19,8 +19,6 @@ from vbks.kernels.evaluation import evaluate, evaluate_diag, evaluate_noise
 from vbks.kernels.layout import Layout, lay_out
 from vbks.kernels.structure import DenseKind, DenseTable, Structure, structure_of
 
-__all__ = ["CHUNK_ELEMENTS", "Bank", "num_traces"]
-
 CHUNK_ELEMENTS = 4_000_000
 """Numbers in one array over all terms. A call that needs more goes through its candidates in
 pieces: 32 MB is what the allocator reuses instead of asking the system for fresh pages, and a

@@ -24,8 +24,6 @@ from vbks.kernels.sweeps import (
     rational_sweep,
 )
 
-__all__ = ["evaluate", "evaluate_diag", "evaluate_noise"]
-
 LOG_ZERO = -1e30
 """Stands for the logarithm of an absent share; its exponential is exactly zero."""
 

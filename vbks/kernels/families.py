@@ -18,8 +18,6 @@ from vbks.errors import GrammarError
 from vbks.grammar.families import FamilyRules, declare
 from vbks.kernels.parameters import InputSummary, Normal, Parameter
 
-__all__ = ["Family", "family_of", "register_family", "registered_families"]
-
 Formula = Callable[..., tf.Tensor]
 """``formula(X1, X2, **parameters)`` is the kernel at unit scale, element by element.
 

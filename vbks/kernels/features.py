@@ -14,8 +14,6 @@ import tensorflow as tf
 
 from vbks.kernels.structure import Structure
 
-__all__ = ["TWO_PI", "Outers", "Quadratics", "Waves", "add_up"]
-
 TWO_PI = 2.0 * math.pi
 
 add_up = tf.math.unsorted_segment_sum

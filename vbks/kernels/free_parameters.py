@@ -34,8 +34,6 @@ from vbks.grammar.expression import ChangePoint, ChangeWindow, Expression, Leaf,
 from vbks.kernels.families import Family, family_of
 from vbks.kernels.layout import NOISE_SLOT, Layout, Node, lay_out
 
-__all__ = ["num_free_parameters"]
-
 Elements = npt.NDArray[np.int64]
 
 MODULUS = 2**31 - 1
@@ -119,7 +117,9 @@ def _combination(coefficients: Sequence[_Dual], kernels: Sequence[_Dual]) -> _Du
     pairs = list(zip(coefficients, kernels, strict=True))
     value = sum(c.value * k.value % MODULUS for c, k in pairs) % MODULUS
     shared = sum(c.gradient * k.value % MODULUS for c, k in pairs) % MODULUS
-    return _Dual(value, np.concatenate([shared, *(c.value * k.gradient for c, k in pairs)]) % MODULUS)
+    return _Dual(
+        value, np.concatenate([shared, *(c.value * k.gradient for c, k in pairs)]) % MODULUS
+    )
 
 
 def _coefficients(node: Node, points: _Points) -> list[_Dual]:

@@ -28,8 +28,6 @@ from vbks.kernels import families
 from vbks.kernels.families import family_of
 from vbks.kernels.parameters import Parameter
 
-__all__ = ["Layout", "Node", "Slot", "lay_out"]
-
 NOISE_SLOT = 0
 """Every θ begins with the logarithm of the noise variance; white noise in a sum is this too."""
 

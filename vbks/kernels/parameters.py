@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["InputSummary", "Normal", "Parameter"]
-
 
 @dataclass(frozen=True)
 class Normal:

@@ -18,8 +18,6 @@ from vbks.kernels.families import family_of
 from vbks.kernels.layout import Layout, Node
 from vbks.kernels.terms import OUTER_KINDS, Outer, Term, family_at, terms_of
 
-__all__ = ["SWEEPS", "DenseKind", "DenseTable", "Structure", "structure_of"]
-
 SWEEPS = ("plain", "rational", "rational_outer", "outer", "dense", "line", "noise")
 """Terms are sorted by the work they need: the first five have an exponent, the last five outer
 functions; white noise is only there on diagonals."""

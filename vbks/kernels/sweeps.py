@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-__all__ = ["Exponent", "Ratio", "line_sweep", "outer_sweep", "plain_sweep", "rational_sweep"]
-
 
 class Exponent(NamedTuple):
     """E = Σᵣ leftᵣ(x) rightᵣ(x'), and what to contract a gradient with: [T, S, r, n]."""

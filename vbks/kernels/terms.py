@@ -22,8 +22,6 @@ from vbks.grammar.expression import (
 from vbks.kernels.families import Family, family_of
 from vbks.kernels.layout import NOISE_SLOT, Layout, Node, lay_out
 
-__all__ = ["MAX_TERMS", "OUTER_KINDS", "Outer", "Term", "family_at", "is_batchable", "terms_of"]
-
 MAX_TERMS = 512
 """Terms of one candidate. Seven leaves make at most twelve; far beyond that, products of sums would
 fill the memory, and a kernel is better evaluated as a GPflow object."""
