@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import tensorflow as tf
@@ -18,6 +18,9 @@ from vbks.errors import GrammarError
 from vbks.grammar.families import FamilyRules, declare
 from vbks.kernels.parameters import InputSummary, Normal, Parameter
 
+if TYPE_CHECKING:
+    from gpflow.kernels import Kernel
+
 Formula = Callable[..., tf.Tensor]
 """``formula(X1, X2, **parameters)`` is the kernel at unit scale, element by element.
 
@@ -25,15 +28,18 @@ X1 is [..., n1, 1, d] and X2 [..., 1, n2, d], where d counts the inputs the leaf
 parameter with ``per_input`` is [..., 1, 1, d], any other [..., 1, 1]; the result is [..., n1, n2].
 """
 
-Route = Literal["square", "rational", "wave", "outer", "one", "noise", "dense"]
-"""How the bank computes a family: from low-rank features where there are any, else by formula."""
+Route = Literal["square", "rational", "wave", "outer", "one", "noise", "dense", "opaque"]
+"""How the bank computes a family: from low-rank features where there are any, else by formula.
+
+An opaque family is a GPflow kernel, which the bank cannot compute."""
 
 
 @dataclass(frozen=True)
 class Family:
     """A family of base kernels: its formula at unit scale and its free parameters.
 
-    ``variance`` multiplies the formula wherever the expression leaves the leaf's scale free.
+    ``variance`` multiplies the formula wherever the expression leaves the leaf's scale free. The
+    ``prototype`` is the GPflow kernel that an opaque family has instead of a formula.
     """
 
     name: str
@@ -43,6 +49,7 @@ class Family:
     stationary: bool = False
     uses_input: bool = True
     route: Route = "dense"
+    prototype: Kernel | None = None
 
 
 def _log_uniform(low: float, high: float, rng: np.random.Generator) -> float:
@@ -185,6 +192,11 @@ def no_signal(X1: tf.Tensor, X2: tf.Tensor) -> tf.Tensor:
     return tf.zeros_like(X1[..., 0] + X2[..., 0])
 
 
+def no_formula(X1: tf.Tensor, X2: tf.Tensor, **parameters: tf.Tensor) -> tf.Tensor:
+    """Nothing: an opaque family is evaluated by its GPflow kernel."""
+    raise GrammarError("an opaque family has no formula. Use its GPflow kernel.")
+
+
 def _squared_distance(X1: tf.Tensor, X2: tf.Tensor, lengthscales: tf.Tensor) -> tf.Tensor:
     return tf.reduce_sum(tf.square((X1 - X2) / lengthscales), axis=-1)
 
@@ -238,4 +250,17 @@ def register_family(
     if name in _FAMILIES and _FAMILIES[name] != family:
         raise GrammarError(f"family {name!r} is already registered. Give yours another name.")
     declare(FamilyRules(name, stationary=stationary))
+    return _FAMILIES.setdefault(name, family)
+
+
+def register_opaque(
+    name: str, prototype: Kernel, parameters: tuple[Parameter, ...], *, stationary: bool = False
+) -> Family:
+    """Add a family whose members are copies of a GPflow kernel, which no formula here describes."""
+    if name in _FAMILIES:
+        raise GrammarError(f"family {name!r} is already registered. Give yours another name.")
+    declare(FamilyRules(name, stationary=stationary))
+    family = Family(
+        name, no_formula, parameters, VARIANCE, stationary, route="opaque", prototype=prototype
+    )
     return _FAMILIES.setdefault(name, family)

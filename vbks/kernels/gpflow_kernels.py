@@ -1,4 +1,4 @@
-"""The kernels that GPflow lacks: lines with a location, changes, weighted sums, families by formula.
+"""Kernels that GPflow lacks: lines with a location, changes, weighted sums, families by formula.
 
 Combinations here call their kernels as ``kernel(X, X2)``, so that each looks at its own inputs.
 Unconstrained values of positive parameters are logarithms. No parameter carries a prior.

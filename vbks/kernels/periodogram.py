@@ -1,0 +1,267 @@
+"""Which periods a column of data shows: peaks of its Lomb–Scargle periodogram, strongest first.
+
+A fit of a periodic kernel only finds a period that it starts close to, so these are its starts.
+Peaks are found one after the other: the strongest wave is subtracted with its harmonics before the
+next is looked for, so that one spiky wave does not hide all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import fft, signal
+
+__all__ = ["merge_repeats", "period_candidates"]
+
+Column = npt.NDArray[np.float64]
+
+MAX_PEAKS = 5
+"""Waves that are looked for: more than a kernel of a search ever has."""
+
+MAX_ROWS = 2**16
+"""Rows that are looked at; of more, neighbours are averaged."""
+
+MIN_ROWS = 12
+"""With fewer rows any wave fits."""
+
+SHORTEST_IN_SPACINGS = 10.0
+"""Shorter periods are possible down to two spacings, but noise shows most of its peaks there."""
+
+MOST_CYCLES, FEWEST_CYCLES = 5, 2
+"""A wave with fewer than five cycles is hardly told from a trend, with fewer than two not at all."""
+
+DEMAND = 2.0
+"""How much stronger a short wave must be than all others: the data then asks for it."""
+
+NUM_HARMONICS = 4
+"""Sine waves that make up one periodic wave."""
+
+BINS_PER_PERIOD = 8
+"""Bins of the first, fast look at frequencies per shortest period: it loses 3 % of a peak there."""
+
+MAX_BINS = 2**18
+
+OVERSAMPLING = 4
+"""Frequencies of the first look per width of a peak."""
+
+SIDEBAND = 1.5
+"""Cycles over the range within which a peak is the shadow of one whose waves grow or fade."""
+
+SAME = 0.25
+"""Waves that differ by less than this share of a cycle over the range are the same for a start."""
+
+TREND_ROWS = 1024
+"""Rows that long waves are compared with trends on, since they are smooth."""
+
+NOTHING = 1e-20
+"""A share of the target's variance that is rounding."""
+
+
+def period_candidates(
+    x: npt.ArrayLike, y: npt.ArrayLike, max_peaks: int = MAX_PEAKS
+) -> tuple[float, ...]:
+    """Periods of the target along one input, strongest first, then their halves and doubles.
+
+    Rows may come in any order, unevenly spaced and repeated. Periods are looked for between 10
+    spacings and a fifth of the range, after a smooth trend; shorter ones (to 2 spacings) where they
+    are clearly the strongest, and longer ones (to half of the range) where one wave explains more
+    than trend and shorter wave. What noise alone would show is left out, so there may be none.
+
+    The time is that of a few Fourier transforms. Beyond 65,536 distinct inputs the means of
+    neighbouring rows are used instead, so a period must then be twice as long as such a group.
+    """
+    series = _Series(*merge_repeats(x, y)).thinned(MAX_ROWS)
+    if len(series.x) < MIN_ROWS or not series.y.any():
+        return ()
+    peaks = _peaks(series, max_peaks)
+    long, explains_more = _longest_wave(series.thinned(TREND_ROWS), peaks[:1])
+    if explains_more:
+        is_multiple = any(abs(long / peak - round(long / peak)) < 0.05 for peak in peaks[:1])
+        peaks.insert(1 if is_multiple else 0, long)
+    return _with_relatives(peaks[:max_peaks], series)
+
+
+def merge_repeats(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Column, Column]:
+    """Distinct inputs in ascending order, and the mean target at each."""
+    inputs, targets = np.ravel(np.asarray(x, float)), np.ravel(np.asarray(y, float))
+    order = np.argsort(inputs, kind="stable")
+    inputs, targets = inputs[order], targets[order]
+    rounding = 1e-9 * (inputs[-1] - inputs[0]) if len(inputs) else 0.0
+    first = np.flatnonzero(np.diff(inputs, prepend=-np.inf) > rounding)
+    return inputs[first], _means(targets, first)
+
+
+def _means(values: Column, first: npt.NDArray[np.intp]) -> Column:
+    counts = np.diff(first, append=len(values))
+    means: Column = np.add.reduceat(values, first) / counts if len(first) else values
+    return means
+
+
+@dataclass(frozen=True)
+class _Series:
+    """A target along ascending inputs."""
+
+    x: Column
+    y: Column
+
+    def __post_init__(self) -> None:
+        x, y = self.x - self.x[:1], self.y - self.y.mean() if len(self.y) else self.y
+        is_constant = np.sum(y**2) <= NOTHING * np.sum(self.y**2)
+        object.__setattr__(self, "x", x)
+        object.__setattr__(self, "y", y * 0.0 if is_constant else y)
+
+    @property
+    def range(self) -> float:
+        return float(self.x[-1])
+
+    @property
+    def spacing(self) -> float:
+        return float(np.median(np.diff(self.x)))
+
+    def thinned(self, num_rows: int) -> _Series:
+        """Means of equally many neighbouring rows, when there are more than that."""
+        if len(self.x) <= num_rows:
+            return self
+        first = np.arange(num_rows) * len(self.x) // num_rows
+        return _Series(_means(self.x, first), _means(self.y, first))
+
+    def without(self, *bases: Column) -> _Series:
+        """What a regression on the rows of the bases leaves."""
+        basis = np.concatenate(bases)
+        coefficients = np.linalg.lstsq(basis @ basis.T, basis @ self.y, rcond=1e-10)[0]
+        rest = self.y - coefficients @ basis
+        is_nothing = np.sum(rest**2) <= NOTHING * np.sum(self.y**2)
+        return _Series(self.x, rest * 0.0 if is_nothing else rest)
+
+    def curve(self) -> Column:
+        """A constant, a line and a parabola: [3, N]."""
+        unit = 2.0 * self.x / self.range - 1.0
+        return np.polynomial.legendre.legvander(unit, 2).T
+
+    def trend(self) -> Column:
+        """A curve, and waves of up to four cycles where there are rows for them."""
+        cycles = min(MOST_CYCLES - 1, len(self.x) // 25)
+        return np.concatenate([self.curve(), _sinusoids(self.x, np.arange(cycles) + 1, self.range)])
+
+    def wave(self, period: float) -> Column:
+        """Sinusoids of a period and its fractions, as many as the rows can tell apart."""
+        most = min(NUM_HARMONICS, int(period / (2 * self.spacing)), len(self.x) // 10)
+        return _sinusoids(self.x, np.arange(max(most, 1)) + 1, period)
+
+
+def _sinusoids(x: Column, multiples: npt.NDArray[np.int_], period: float) -> Column:
+    phases = np.outer(multiples, 2.0 * np.pi * x / period)
+    return np.concatenate([np.cos(phases), np.sin(phases)])
+
+
+def _peaks(series: _Series, max_peaks: int) -> list[float]:
+    """Periods of waves with at least five cycles, beyond a smooth trend."""
+    bases, peaks = [series.trend()], list[float]()
+    while len(peaks) < max_peaks and (rest := series.without(*bases)).y.any():
+        frequency, step = _strongest_frequency(rest, peaks)
+        if frequency is None:
+            break
+        frequency, power = _refined(rest, frequency, step)
+        if not _exceeds_noise(power, rest, sum(map(len, bases))):
+            break
+        peaks.append(1.0 / frequency)
+        bases.append(series.wave(1.0 / frequency))
+    return peaks
+
+
+def _strongest_frequency(series: _Series, known: Sequence[float]) -> tuple[float | None, float]:
+    """The highest new peak of a fast periodogram, and the distance of its frequencies.
+
+    Rows are collected in bins, so that one Fourier transform does; that shifts them by less than a
+    sixteenth of the shortest period.
+    """
+    num_bins = min(int(BINS_PER_PERIOD * series.range / (2 * series.spacing)) + 1, MAX_BINS)
+    width = series.range / (num_bins - 1)
+    bins = np.rint(series.x / width).astype(int)
+    binned = np.bincount(bins, weights=series.y, minlength=num_bins)
+    length = fft.next_fast_len(OVERSAMPLING * num_bins, real=True)
+    power = np.abs(fft.rfft(binned, length)) ** 2
+    cycles = np.arange(len(power)) * series.range / (length * width)
+    is_peak = _is_maximum(power) & (cycles >= MOST_CYCLES)
+    is_peak &= cycles <= series.range / max(2 * series.spacing, BINS_PER_PERIOD / 2 * width)
+    for period in known:
+        multiple = cycles * period / series.range
+        order = np.clip(np.rint(multiple), 1, NUM_HARMONICS)
+        is_peak &= np.abs(multiple - order) * series.range / period > SIDEBAND
+    few_spacings = max(series.range / (SHORTEST_IN_SPACINGS * series.spacing), MOST_CYCLES)
+    demanded = np.where(cycles > few_spacings, power / DEMAND, power)
+    best = int(np.argmax(np.where(is_peak, demanded, -1.0)))
+    step = 1.0 / (length * width)
+    return (best * step if is_peak[best] else None), step
+
+
+def _is_maximum(power: Column) -> npt.NDArray[np.bool_]:
+    inner = (power[1:-1] >= power[:-2]) & (power[1:-1] > power[2:])
+    return np.pad(inner, 1)
+
+
+def _refined(series: _Series, frequency: float, step: float) -> tuple[float, float]:
+    """The peak of the Lomb–Scargle periodogram close to a frequency, and its height."""
+    near = np.linspace(frequency - step, frequency + step, 9)
+    power = signal.lombscargle(series.x, series.y, 2.0 * np.pi * near, normalize=True)
+    best = int(np.argmax(power))
+    return _top_of_parabola(near, power, best), float(power[best])
+
+
+def _top_of_parabola(at: Column, height: Column, best: int) -> float:
+    """The place of the highest point of the parabola through the best of some points."""
+    if not 0 < best < len(at) - 1:
+        return float(at[best])
+    before, top, after = height[best - 1 : best + 2]
+    bend = before - 2.0 * top + after
+    shift = 0.5 * (before - after) / bend if bend < 0 else 0.0
+    return float(at[best] + shift * (at[1] - at[0]))
+
+
+def _exceeds_noise(power: float, series: _Series, num_regressors: int) -> bool:
+    """Whether white noise is expected to have less than one peak as high.
+
+    A peak that explains a share P of the variance of N noisy rows, less the terms of the regression
+    before it, has probability (1−P)^((N−3)/2), at each of range/(2 spacings) frequencies.
+    """
+    num_frequencies = series.range / (2.0 * series.spacing)
+    num_free = max(len(series.x) - num_regressors - 3, 0)
+    log_chance = 0.5 * num_free * np.log1p(-min(power, 1.0 - 1e-12))
+    return bool(np.log(num_frequencies) + log_chance < 0.0)
+
+
+def _longest_wave(series: _Series, peaks: Sequence[float]) -> tuple[float, bool]:
+    """The best wave of two to five cycles, and whether it explains the data better than others.
+
+    It is set against the trend and the strongest short wave, by their Bayesian information
+    criteria, since it could not be seen beside a trend of four cycles.
+    """
+    shortwaves = [series.wave(peak) for peak in peaks]
+    rivals = [[series.trend(), *shortwaves], [series.curve(), *shortwaves]]
+    frequencies = np.linspace(FEWEST_CYCLES, MOST_CYCLES, 61) / series.range
+    scores = np.array([_score(series, series.curve(), series.wave(1 / f)) for f in frequencies])
+    best = int(np.argmax(scores))
+    explains_more = all(scores[best] > _score(series, *rival) for rival in rivals)
+    return 1.0 / _top_of_parabola(frequencies, scores, best), explains_more
+
+
+def _score(series: _Series, *bases: Column) -> float:
+    """Minus the Bayesian information criterion of a regression."""
+    num_rows, num_terms = len(series.x), sum(map(len, bases))
+    rest = np.sum(series.without(*bases).y ** 2) + NOTHING * np.sum(series.y**2)
+    return float(-num_rows * np.log(rest) - num_terms * np.log(num_rows))
+
+
+def _with_relatives(peaks: Sequence[float], series: _Series) -> tuple[float, ...]:
+    """Periods, then the halves and doubles of each that are admissible, none of them twice."""
+    shortest, longest = 2.0 * series.spacing, series.range / FEWEST_CYCLES
+    relatives = [relative for peak in peaks for relative in (peak / 2.0, peak * 2.0)]
+    found: list[float] = []
+    for period in (*peaks, *(r for r in relatives if shortest <= r <= longest)):
+        distances = (abs(1.0 / period - 1.0 / other) * series.range for other in found)
+        if all(distance > SAME for distance in distances):
+            found.append(period)
+    return tuple(found)
