@@ -56,7 +56,9 @@ def _after(node: Node, theta: Array, x: float) -> float:
 def _inside(node: Node, theta: Array, x: float) -> float:
     location, steepness = _own(node, theta, "location"), math.exp(_own(node, theta, "steepness"))
     half = math.exp(_own(node, theta, "width")) / 2
-    return float(expit(steepness * (x - location + half)) * expit(steepness * (location + half - x)))
+    return float(
+        expit(steepness * (x - location + half)) * expit(steepness * (location + half - x))
+    )
 
 
 def _own(node: Node, theta: Array, name: str, input_index: int = 0) -> float:

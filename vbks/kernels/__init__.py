@@ -1,7 +1,9 @@
 """Kernels: formulas and parameters, GPflow kernels, starting values, and the bank."""
 
 from vbks.kernels.bank import Bank, num_traces
+from vbks.kernels.conversion import KernelReading, assign, from_gpflow, read_theta, to_gpflow
 from vbks.kernels.families import Family, family_of, register_family, registered_families
+from vbks.kernels.free_parameters import num_free_parameters
 from vbks.kernels.layout import Layout, Slot, lay_out
 from vbks.kernels.parameters import InputSummary, Normal, Parameter
 from vbks.kernels.terms import is_batchable
@@ -10,14 +12,20 @@ __all__ = [
     "Bank",
     "Family",
     "InputSummary",
+    "KernelReading",
     "Layout",
     "Normal",
     "Parameter",
     "Slot",
+    "assign",
     "family_of",
+    "from_gpflow",
     "is_batchable",
     "lay_out",
+    "num_free_parameters",
     "num_traces",
+    "read_theta",
     "register_family",
     "registered_families",
+    "to_gpflow",
 ]

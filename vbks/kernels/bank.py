@@ -43,6 +43,7 @@ class Bank:
         *,
         ard: bool = True,
         differentiable_inputs: bool = False,
+        _kinds: tuple[DenseKind, ...] = (),
     ) -> None:
         if not expressions:
             raise GrammarError("a bank needs at least one expression.")
@@ -55,7 +56,7 @@ class Bank:
         )
         self.num_slots = max(len(layout) for layout in self.layouts)
         arrays, self._dense_kinds = structure_of(
-            self.layouts, self.num_slots, differentiable_inputs
+            self.layouts, self.num_slots, differentiable_inputs, _kinds
         )
         self._structure: Structure = tf.nest.map_structure(tf.constant, arrays)
         self._num_terms = np.bincount(arrays.term_candidate, minlength=len(self.expressions))
@@ -111,6 +112,7 @@ class Bank:
                 self.num_inputs,
                 ard=self.ard,
                 differentiable_inputs=self.differentiable_inputs,
+                _kinds=self._dense_kinds,
             )
             for start, stop in pairwise(bounds)
         )

@@ -1,16 +1,19 @@
 """Expressions to GPflow kernels and back, with θ in the order of the layout.
 
 A GPflow kernel that no expression describes becomes an opaque leaf: a family of its own, whose
-members are copies of that kernel.
+members are copies of that kernel. A number of it is what GPflow stores, transformed as GPflow does;
+its prior is normal around the value with which the family was first read. Kernels that differ only
+in the values of trainable parameters are of one family.
 """
 
 from __future__ import annotations
 
+import copy
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -29,7 +32,7 @@ from gpflow.kernels import (
     White,
 )
 from gpflow.kernels.base import ReducingCombination
-from gpflow.utilities import deepcopy, parameter_dict
+from gpflow.utilities import parameter_dict
 from scipy.special import log_softmax, logsumexp
 
 from vbks.arrays import Array, Mask
@@ -53,8 +56,8 @@ from vbks.kernels.layout import Layout, Node, lay_out
 from vbks.kernels.parameters import Normal, Parameter
 
 OPAQUE_PRIOR_SD = 1.5
-"""Of a number of an opaque leaf, around the value it was read with, as GPflow stores it: about the
-width of our own priors, since nothing is known of the number but that somebody chose it."""
+"""Of a number of an opaque leaf: about the width of our own priors, since nothing is known of the
+number but that somebody chose it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,50 +162,49 @@ def _build(node: Node) -> Kernel:
 
 
 def _build_leaf(node: Node, leaf: Leaf) -> Kernel:
-    dims = None if leaf.dim is None else [leaf.dim - 1]
-    values = {name: np.ones(len(s)) if len(s) > 1 else 1.0 for name, s in node.slots.items()}
-    kernel = _fresh(family_of(leaf.family), dims, values)
+    sizes = tuple((name, len(slots)) for name, slots in node.slots.items())
+    # A copy takes a tenth of the time that GPflow needs to make new parameters. GPflow's own
+    # deepcopy empties a cache that all threads share, and fails when two do so at once.
+    kernel = copy.deepcopy(_template(family_of(leaf.family), sizes, gpflow.default_float()))
+    if leaf.dim is not None:
+        if not isinstance(kernel.active_dims, slice):
+            raise GrammarError(
+                f"'{leaf.family}' acts on inputs of its own, so it cannot be on input {leaf.dim}. "
+                f"Write '{leaf.family}' without an input."
+            )
+        kernel.active_dims = [leaf.dim - 1]
     gpflow.set_trainable(_scale_holder(kernel).variance, node.scale is not None)
     return kernel
 
 
-def _fresh(family: Family, dims: list[int] | None, values: dict[str, Any]) -> Kernel:
+@lru_cache(maxsize=1_000)
+def _template(family: Family, sizes: tuple[tuple[str, int], ...], dtype: type) -> Kernel:
+    """A kernel on all inputs with as many numbers as its parameters have slots, for one dtype."""
     if family.prototype is not None:
-        return _copy(family.prototype, family.name, dims)
+        return family.prototype
+    values: dict[str, Any] = {name: np.ones(size) if size > 1 else 1.0 for name, size in sizes}
     match family.name:
         case "SE":
-            return _in_logs(SquaredExponential(active_dims=dims), variance=1.0, **values)
+            return _in_logs(SquaredExponential(), variance=1.0, **values)
         case "RQ":
-            return _in_logs(RationalQuadratic(active_dims=dims), variance=1.0, **values)
+            return _in_logs(RationalQuadratic(), variance=1.0, **values)
         case "PER":
             period = values.pop("period")
-            base = _in_logs(SquaredExponential(active_dims=dims), variance=1.0, **values)
+            base = _in_logs(SquaredExponential(), variance=1.0, **values)
             return _in_logs(Periodic(base), period=period)
         case "LIN":
-            return ours.Linear(active_dims=dims, **values)
+            return ours.Linear(**values)
         case "C":
-            return _in_logs(Constant(active_dims=dims), variance=1.0)
+            return _in_logs(Constant(), variance=1.0)
         case "WN":
-            return _in_logs(White(active_dims=dims), variance=1.0)
-    return FamilyKernel(family, active_dims=dims, **values)
+            return _in_logs(White(), variance=1.0)
+    return FamilyKernel(family, **values)
 
 
 def _in_logs(kernel: Kernel, **values: Any) -> Kernel:
     """The kernel with positive parameters of our own transform in place of GPflow's."""
     for name, value in values.items():
         setattr(kernel, name, positive_parameter(value))
-    return kernel
-
-
-def _copy(prototype: Kernel, name: str, dims: list[int] | None) -> Kernel:
-    kernel = deepcopy(prototype)
-    if dims is not None:
-        if not isinstance(kernel.active_dims, slice):
-            raise GrammarError(
-                f"'{name}' acts on inputs of its own, so it cannot be on input {dims[0] + 1}. "
-                f"Write '{name}' without an input."
-            )
-        kernel.active_dims = dims
     return kernel
 
 
@@ -396,7 +398,7 @@ class _Reader:
 
     def _change(self, kernel: Any, columns: tuple[int, ...]) -> _Part:
         before, after = self._operands(kernel, columns)
-        operator = ChangePoint if type(kernel) is ours.ChangePoint else ChangeWindow
+        operator = ChangeWindow if isinstance(kernel, ours.ChangeWindow) else ChangePoint
         own = {
             "location": _numbers(kernel.location, positive=False),
             "steepness": _numbers(kernel.steepness),
@@ -404,8 +406,8 @@ class _Reader:
         if operator is ChangeWindow:
             own["width"] = _numbers(kernel.width)
         (column,) = _picked(kernel, [kernel.column], columns)
-        dim = column + 1
-        return _Part(operator(before.expression, after.expression, dim), (before, after), own)
+        expression = operator(before.expression, after.expression, column + 1)
+        return _Part(expression, (before, after), own)
 
     def _change_points(self, kernel: ChangePoints, columns: tuple[int, ...]) -> _Part:
         if len(columns) != 1:
@@ -424,6 +426,7 @@ class _Reader:
     def _leaf(self, kernel: Any, columns: tuple[int, ...], name: str) -> _Part:
         family = family_of(name)
         variance = _numbers(_scale_holder(kernel).variance)
+        self._check_size(kernel, columns, "variance", variance)
         own = {p.name: self._own(kernel, columns, family, p) for p in family.parameters}
         dim = self._dim(kernel, columns)
         is_whole = dim is not None or sorted(columns) == list(range(self.num_inputs))
@@ -433,10 +436,10 @@ class _Reader:
             return _Part(Leaf(name, dim), (), sorted_own, variance[0])
         if name not in SEPARABLE:
             return self._opaque(kernel, columns)
-        scales = variance * len(columns) if len(variance) == 1 else variance
-        if SEPARABLE[name] is _product:
-            scales = [*variance, *[_ONE] * (len(columns) - 1)]
-        return SEPARABLE[name](
+        join = SEPARABLE[name]
+        rest = [_ONE] * len(columns) if join is _product else variance * len(columns)
+        scales = variance if len(variance) > 1 else [*variance, *rest[1:]]
+        return join(
             [
                 _Part(Leaf(name, column + 1), (), {n: [v[i % len(v)]] for n, v in own.items()}, s)
                 for i, (column, s) in enumerate(zip(columns, scales, strict=True))
@@ -450,12 +453,17 @@ class _Reader:
         if given is None:
             return [_Number(0.0, True)]
         numbers = _numbers(given, parameter.positive, _offset(family.name, parameter.name))
+        self._check_size(kernel, columns, parameter.name, numbers)
+        return numbers
+
+    def _check_size(
+        self, kernel: Kernel, columns: tuple[int, ...], name: str, numbers: list[_Number]
+    ) -> None:
         if len(numbers) not in (1, len(columns)):
             raise GrammarError(
-                f"a {type(kernel).__name__} kernel has {len(numbers)} {parameter.name}, but acts "
-                f"on {len(columns)} of {self.num_inputs} inputs."
+                f"the {name} of a {type(kernel).__name__} kernel has {len(numbers)} entries, but "
+                f"the kernel acts on {len(columns)} of {self.num_inputs} inputs."
             )
-        return numbers
 
     def _dim(self, kernel: Kernel, columns: tuple[int, ...]) -> int | None:
         """The input of a kernel on one input, None if it takes all there are."""
@@ -472,12 +480,7 @@ class _Reader:
         if dim is None and columns != tuple(range(self.num_inputs)):
             prototype.active_dims = list(columns)
         family = _opaque_family(prototype, kernel)
-        parameters = parameter_dict(prototype)
-        own = {
-            name: [_Number(float(value), False)]
-            for path, names in _free_numbers(prototype).items()
-            for name, value in zip(names, _unconstrained(parameters[path]), strict=True)
-        }
+        own = {name: [_Number(value, False)] for name, value in _free_values(prototype).items()}
         return _Part(Leaf(family.name, dim), (), own, scale)
 
 
@@ -545,14 +548,9 @@ def _numbers(
     return [_Number(float(value) + offset, not parameter.trainable) for value in unconstrained]
 
 
-def _unconstrained(parameter: gpflow.Parameter) -> Array:
-    values: Array = parameter.unconstrained_variable.numpy().ravel()
-    return values
-
-
 def _prototype(kernel: Kernel, num_columns: int) -> tuple[Kernel, _Number]:
     """A copy at unit scale without priors on its parameters, and the scale that was taken out."""
-    prototype = deepcopy(kernel)
+    prototype = copy.deepcopy(kernel)
     prototype.active_dims = slice(None)
     for parameter in prototype.parameters:
         parameter.prior = None
@@ -585,15 +583,25 @@ def _free_numbers(prototype: Kernel) -> dict[str, tuple[str, ...]]:
     names: dict[str, tuple[str, ...]] = {}
     seen: set[int] = set()
     for path, parameter in parameter_dict(prototype).items():
-        if not isinstance(parameter, gpflow.Parameter) or not parameter.trainable:
-            continue
-        if id(parameter) in seen:
-            continue
-        seen.add(id(parameter))
-        name, shape = path.lstrip("."), tuple(parameter.unconstrained_variable.shape)
-        indices = (",".join(map(str, index)) for index in np.ndindex(shape))
-        names[path] = tuple(f"{name}[{index}]" for index in indices) if shape else (name,)
+        is_free = isinstance(parameter, gpflow.Parameter) and parameter.trainable
+        if is_free and id(parameter) not in seen:
+            seen.add(id(parameter))
+            name, shape = path.lstrip("."), tuple(parameter.unconstrained_variable.shape)
+            indices = (",".join(map(str, index)) for index in np.ndindex(shape))
+            names[path] = tuple(f"{name}[{index}]" for index in indices) if shape else (name,)
     return names
+
+
+def _free_values(prototype: Kernel) -> dict[str, float]:
+    """The numbers themselves, as GPflow stores them."""
+    parameters = parameter_dict(prototype)
+    return {
+        name: float(value)
+        for path, names in _free_numbers(prototype).items()
+        for name, value in zip(
+            names, parameters[path].unconstrained_variable.numpy().ravel(), strict=True
+        )
+    }
 
 
 def _opaque_family(prototype: Kernel, kernel: Kernel) -> Family:
@@ -608,17 +616,12 @@ def _opaque_family(prototype: Kernel, kernel: Kernel) -> Family:
                 return family_of(name)
         elif name not in RESERVED_WORDS and not is_known(name):
             break
-    parameters = parameter_dict(prototype)
-    return register_opaque(
-        name,
-        prototype,
-        tuple(
-            Parameter(name, Normal(float(value), OPAQUE_PRIOR_SD), positive=False)
-            for path, names in _free_numbers(prototype).items()
-            for name, value in zip(names, _unconstrained(parameters[path]), strict=True)
-        ),
-        stationary=isinstance(kernel, gpflow.kernels.Stationary),
+    parameters = tuple(
+        Parameter(number, Normal(value, OPAQUE_PRIOR_SD), positive=False)
+        for number, value in _free_values(prototype).items()
     )
+    stationary = isinstance(kernel, gpflow.kernels.Stationary)
+    return register_opaque(name, prototype, parameters, stationary=stationary)
 
 
 def _configuration(value: Any, above: tuple[int, ...] = ()) -> object:
@@ -630,7 +633,7 @@ def _configuration(value: Any, above: tuple[int, ...] = ()) -> object:
         zero = value.bijector.forward(tf.zeros_like(value.unconstrained_variable))
         held = None if value.trainable else within(value.numpy())
         return value.dtype.name, value.bijector.name, within(zero), value.trainable, held
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray | np.generic):
         return value.shape, value.tolist()
     if tf.is_tensor(value):
         return within(value.numpy())

@@ -53,7 +53,7 @@ def evaluate(
             return terms.add_up(num_candidates), terms.pull
 
         parts.append(kernels(tf.gather(values, structure.slots)))
-    if dense_kinds:
+    if by_formula or dense_kinds:
         parts.append(_formula_terms(structure, dense_kinds, values, num_candidates, X1, X2))
     return tf.add_n(parts)
 
@@ -278,12 +278,13 @@ def _formula_leaves(
     X2: tf.Tensor,
 ) -> tf.Tensor:
     """Every leaf computed by formula, after one that is 1: [1 + L, S, n1, n2]."""
+    size = tf.broadcast_dynamic_shape(tf.shape(X1)[:2], tf.shape(X2)[:2])
+    shape = tf.concat([[1, tf.shape(values)[1]], size], axis=0)
     leaves = [
         _formula_leaf(kind, table, values, X1, X2)
         for kind, table in zip(dense_kinds, structure.dense, strict=True)
     ]
-    ones = tf.ones_like(leaves[0][:1]) if leaves else None
-    return tf.concat([ones, *leaves], axis=0)
+    return tf.concat([tf.ones(shape, values.dtype), *leaves], axis=0)
 
 
 def _formula_leaf(

@@ -57,15 +57,19 @@ def _log_uniform(low: float, high: float, rng: np.random.Generator) -> float:
 
 
 def start_lengthscale(rng: np.random.Generator, x: InputSummary) -> float:
-    """Between two spacings, below which nothing can be seen, and the range of the input."""
-    return _log_uniform(2 * x.spacing, x.range, rng)
+    """Between two spacings, or a hundredth of the range if that is more, and the range."""
+    return _log_uniform(max(2 * x.spacing, x.range / 100), x.range, rng)
 
 
 def start_period(rng: np.random.Generator, x: InputSummary) -> float:
-    """A peak of the periodogram three times in four, else between 2 spacings and half the range."""
+    """A peak of the periodogram three times in four, the strongest most often.
+
+    Else between two spacings, or a three-hundredth of the range if that is more, and half of it.
+    """
     if x.periods and rng.uniform() < 0.75:
-        return math.log(rng.choice(x.periods))
-    return _log_uniform(2 * x.spacing, x.range / 2, rng)
+        odds = 1.0 / np.arange(1, len(x.periods) + 1)
+        return math.log(rng.choice(x.periods, p=odds / odds.sum()))
+    return _log_uniform(max(2 * x.spacing, x.range / 300), x.range / 2, rng)
 
 
 def start_location(rng: np.random.Generator, x: InputSummary) -> float:
@@ -204,7 +208,7 @@ def _squared_distance(X1: tf.Tensor, X2: tf.Tensor, lengthscales: tf.Tensor) -> 
 def _scaled_bessel_less_one(z: tf.Tensor) -> tf.Tensor:
     """e^(−z) I₀(z) − 1, from its series where the difference would cancel."""
     small = tf.minimum(z, SERIES_LIMIT)
-    series = tf.math.polyval(list(_BESSEL_SERIES), small)
+    series = tf.math.polyval([tf.constant(c, z.dtype) for c in _BESSEL_SERIES], small)
     direct = tf.math.bessel_i0e(tf.maximum(z, SERIES_LIMIT)) - 1.0
     return tf.where(z < SERIES_LIMIT, series, direct)
 

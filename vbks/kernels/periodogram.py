@@ -7,7 +7,7 @@ next is looked for, so that one spiky wave does not hide all others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +31,7 @@ SHORTEST_IN_SPACINGS = 10.0
 """Shorter periods are possible down to two spacings, but noise shows most of its peaks there."""
 
 MOST_CYCLES, FEWEST_CYCLES = 5, 2
-"""A wave with fewer than five cycles is hardly told from a trend, with fewer than two not at all."""
+"""A wave of less than five cycles is hardly told from a trend, of less than two not at all."""
 
 DEMAND = 2.0
 """How much stronger a short wave must be than all others: the data then asks for it."""
@@ -47,7 +47,7 @@ MAX_BINS = 2**18
 OVERSAMPLING = 4
 """Frequencies of the first look per width of a peak."""
 
-SIDEBAND = 1.5
+SIDEBAND = 1.0
 """Cycles over the range within which a peak is the shadow of one whose waves grow or fade."""
 
 SAME = 0.25
@@ -139,7 +139,7 @@ class _Series:
     def curve(self) -> Column:
         """A constant, a line and a parabola: [3, N]."""
         unit = 2.0 * self.x / self.range - 1.0
-        return np.polynomial.legendre.legvander(unit, 2).T
+        return np.stack([np.ones_like(unit), unit, unit**2])
 
     def trend(self) -> Column:
         """A curve, and waves of up to four cycles where there are rows for them."""

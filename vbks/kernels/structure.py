@@ -16,7 +16,7 @@ from vbks.arrays import Indices
 from vbks.grammar.expression import Leaf
 from vbks.kernels.families import family_of
 from vbks.kernels.layout import Layout, Node
-from vbks.kernels.terms import OUTER_KINDS, Outer, Term, family_at, terms_of
+from vbks.kernels.terms import OUTER_KINDS, Term, family_at, terms_of
 
 SWEEPS = ("plain", "rational", "rational_outer", "outer", "dense", "line", "noise")
 """Terms are sorted by the work they need: the first five have an exponent, the last five outer
@@ -62,16 +62,19 @@ class Structure(NamedTuple):
 
 
 def structure_of(
-    layouts: Sequence[Layout], num_slots: int, by_formula: bool = False
+    layouts: Sequence[Layout],
+    num_slots: int,
+    by_formula: bool = False,
+    kinds: tuple[DenseKind, ...] = (),
 ) -> tuple[Structure, tuple[DenseKind, ...]]:
     """Indices for laid-out expressions whose θ are rows of ``num_slots`` numbers.
 
     Also the kinds of leaves that are computed by formula, in the order of their tables; with
-    ``by_formula`` all leaves are.
+    ``by_formula`` all leaves are. Tables for ``kinds`` are there even if they are empty.
     """
-    builder = _Builder(layouts[0].num_inputs, num_slots, len(layouts))
+    builder = _Builder(layouts[0].num_inputs, num_slots, len(layouts), kinds)
     members = [
-        _sorted_leaves(k, term, layout.num_inputs, by_formula)
+        _sorted_leaves(k, term, by_formula)
         for k, layout in enumerate(layouts)
         for term in terms_of(layout)
     ]
@@ -84,44 +87,36 @@ class _Member(NamedTuple):
 
     candidate: int
     term: Term
-    outers: tuple[Outer, ...]
     squares: tuple[Node, ...]
     waves: tuple[Node, ...]
     rationals: tuple[Node, ...]
     dense: tuple[Node, ...]
+    by_formula: bool
     is_noise: bool
 
     @property
     def sweep(self) -> str:
         if self.is_noise:
             return "noise"
-        if self.dense:
+        if self.by_formula:
             return "dense"
         if self.rationals:
-            return "rational_outer" if self.outers else "rational"
+            return "rational_outer" if self.term.outers else "rational"
         if self.squares or self.waves:
-            return "outer" if self.outers else "plain"
+            return "outer" if self.term.outers else "plain"
         return "line"
 
 
-def _sorted_leaves(candidate: int, term: Term, num_inputs: int, by_formula: bool) -> _Member:
-    """Sort the leaves of a term; one leaf without features, and all go by their formulas."""
+def _sorted_leaves(candidate: int, term: Term, by_formula: bool) -> _Member:
+    """Sort the leaves of a term; if one of them has no features, all go by their formulas."""
     is_noise = bool(term.by_route("noise"))
-    lines = tuple(_line(node, num_inputs) for node in term.by_route("outer"))
-    if term.by_route("dense") or None in lines or by_formula:
+    if by_formula or term.by_route("dense") or term.by_route("outer"):
         dense = tuple(node for node in term.leaves if family_at(node).route not in ("one", "noise"))
-        return _Member(candidate, term, term.gates, (), (), (), dense, is_noise)
-    outers = term.gates + tuple(line for line in lines if line is not None)
-    squares, waves, rationals = map(term.by_route, ("square", "wave", "rational"))
-    return _Member(candidate, term, outers, squares, waves, rationals, (), is_noise)
-
-
-def _line(leaf: Node, num_inputs: int) -> Outer | None:
-    """A linear leaf as an outer function, if it acts on one input."""
-    assert isinstance(leaf.expression, Leaf)
-    if leaf.expression.dim is None and num_inputs > 1:
-        return None
-    return Outer("line", (leaf.expression.dim or 1) - 1, leaf.slots["location"])
+        return _Member(candidate, term, (), (), (), dense, by_formula=True, is_noise=is_noise)
+    # Noise is on the diagonal, where squares, waves and rational leaves are one.
+    routes = () if is_noise else ("square", "wave", "rational")
+    squares, waves, rationals = [*map(term.by_route, routes), (), (), ()][:3]
+    return _Member(candidate, term, squares, waves, rationals, (), False, is_noise)
 
 
 class _Table(dict[tuple[int, ...], int]):
@@ -135,14 +130,20 @@ class _Table(dict[tuple[int, ...], int]):
 
 
 class _Builder:
-    def __init__(self, num_inputs: int, num_slots: int, num_candidates: int) -> None:
+    def __init__(
+        self,
+        num_inputs: int,
+        num_slots: int,
+        num_candidates: int,
+        kinds: tuple[DenseKind, ...],
+    ) -> None:
         self.num_inputs = num_inputs
         self.num_slots = num_slots
         self.zero = num_candidates * num_slots
         self.shares: dict[tuple[int, ...], int] = {}
         self.waves = _Table()
         self.outers = _Table()
-        self.dense: dict[DenseKind, _Table] = {}
+        self.dense: dict[DenseKind, _Table] = {kind: _Table() for kind in kinds}
 
     def build(self, members: Sequence[_Member]) -> Structure:
         for m in members:
@@ -243,7 +244,7 @@ class _Builder:
                 *self._at(m.candidate, outer.slots),
                 *[self.zero] * (3 - len(outer.slots)),
             )
-            for outer in m.outers
+            for outer in m.term.outers
         ]
 
     def _place_dense(self, candidate: int, node: Node) -> tuple[DenseKind, int]:

@@ -6,7 +6,6 @@ Distributing is only a way to compute: parameters stay shared as the expression 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product as cartesian
 
@@ -26,6 +25,9 @@ MAX_TERMS = 512
 """Terms of one candidate. Seven leaves make at most twelve; far beyond that, products of sums would
 fill the memory, and a kernel is better evaluated as a GPflow object."""
 
+MAX_LINES = 4
+"""Inputs up to which a linear leaf on all of them is a sum of lines, one term for each."""
+
 OUTER_KINDS = ("line", "before", "after", "outside", "inside")
 """The functions that enter a kernel as a(x) a(x'), in the order of the bank's formulas."""
 
@@ -41,21 +43,21 @@ class Outer:
 
 @dataclass(frozen=True)
 class Term:
-    """A product of leaves, parts of changes, scales, and shares of sums of unit scale.
+    """A product of leaves, outer functions, scales, and shares of sums of unit scale.
 
     A share is the slots of the sum's weights and the position among its terms.
     """
 
     scales: tuple[int, ...] = ()
     shares: tuple[tuple[tuple[int, ...], int], ...] = ()
-    gates: tuple[Outer, ...] = ()
+    outers: tuple[Outer, ...] = ()
     leaves: tuple[Node, ...] = ()
 
     def __mul__(self, other: Term) -> Term:
         return Term(
             self.scales + other.scales,
             self.shares + other.shares,
-            self.gates + other.gates,
+            self.outers + other.outers,
             self.leaves + other.leaves,
         )
 
@@ -74,13 +76,15 @@ def is_batchable(expression: Expression) -> bool:
     """Whether the bank can evaluate an expression; if not, its GPflow kernel can."""
     layout = lay_out(expression, num_inputs=max(dims_used(expression), default=1))
     opaque = any(family_at(leaf).route == "opaque" for leaf in _leaves(layout.root))
-    return not opaque and _num_terms(layout.root) <= MAX_TERMS
+    return not opaque and _num_terms(layout.root, layout.num_inputs) <= MAX_TERMS
 
 
 def terms_of(layout: Layout) -> tuple[Term, ...]:
     """The terms of a candidate, without the noise that is the likelihood's own."""
     _check_batchable(layout)
-    return tuple(term for term in _expand(layout.root) if not _is_likelihood_noise(term))
+    return tuple(
+        term for term in _expand(layout.root, layout.num_inputs) if not _is_likelihood_noise(term)
+    )
 
 
 def _check_batchable(layout: Layout) -> None:
@@ -90,7 +94,7 @@ def _check_batchable(layout: Layout) -> None:
                 f"'{leaf.expression}' in '{layout.expression}' is known only as a GPflow kernel "
                 "and cannot be batched. Use its GPflow kernel."
             )
-    count = _num_terms(layout.root)
+    count = _num_terms(layout.root, layout.num_inputs)
     if count > MAX_TERMS:
         raise GrammarError(
             f"'{layout.expression}' expands to {count} terms, more than the {MAX_TERMS} that are "
@@ -103,28 +107,46 @@ def _leaves(node: Node) -> list[Node]:
     return below or [node]
 
 
-def _num_terms(node: Node) -> int:
-    counts = [_num_terms(operand) for operand in node.operands]
-    combine: Callable[[list[int]], int] = math.prod if isinstance(node.expression, Product) else sum
-    return combine(counts) if counts else 1
+def _num_terms(node: Node, num_inputs: int) -> int:
+    counts = [_num_terms(operand, num_inputs) for operand in node.operands]
+    if not counts:
+        return max(len(_lines(node, num_inputs)), 1)
+    return math.prod(counts) if isinstance(node.expression, Product) else sum(counts)
 
 
 def _is_likelihood_noise(term: Term) -> bool:
     return term.scales == (NOISE_SLOT,) and len(term.leaves) == 1
 
 
-def _expand(node: Node) -> list[Term]:
+def _expand(node: Node, num_inputs: int) -> list[Term]:
     if isinstance(node.expression, Leaf):
-        return [Term(() if node.scale is None else (node.scale,), leaves=(node,))]
-    parts = [_expand(operand) for operand in node.operands]
+        return _leaf_terms(node, num_inputs)
+    parts = [_expand(operand, num_inputs) for operand in node.operands]
     if isinstance(node.expression, Product):
         return [math.prod(choice, start=Term()) for choice in cartesian(*parts)]
     terms: list[Term] = []
     for i, part in enumerate(parts):
         share = () if node.weights is None else ((node.weights, i),)
-        context = Term(shares=share, gates=_gates(node, i))
+        context = Term(shares=share, outers=_gates(node, i))
         terms.extend(context * term for term in part)
     return terms
+
+
+def _leaf_terms(leaf: Node, num_inputs: int) -> list[Term]:
+    scales = () if leaf.scale is None else (leaf.scale,)
+    lines = _lines(leaf, num_inputs)
+    return [Term(scales, outers=(line,)) for line in lines] or [Term(scales, leaves=(leaf,))]
+
+
+def _lines(leaf: Node, num_inputs: int) -> list[Outer]:
+    """The lines that a linear leaf is the sum of, if they are few."""
+    assert isinstance(leaf.expression, Leaf)
+    dim = leaf.expression.dim
+    if family_at(leaf).route != "outer" or (dim is None and num_inputs > MAX_LINES):
+        return []
+    inputs = range(num_inputs) if dim is None else [dim - 1]
+    slots = leaf.slots["location"]
+    return [Outer("line", i, (slot,)) for i, slot in zip(inputs, slots, strict=True)]
 
 
 def _gates(node: Node, side: int) -> tuple[Outer, ...]:

@@ -1,4 +1,5 @@
 import random
+import re
 
 import gpflow
 import numpy as np
@@ -9,7 +10,8 @@ from strategies import random_expression
 
 import vbks
 from vbks.grammar import K12, K144, Leaf, Sum
-from vbks.kernels import Bank, Normal, Parameter, bank as bank_module, num_traces, to_gpflow
+from vbks.kernels import Bank, Normal, Parameter, num_traces, to_gpflow
+from vbks.kernels import bank as bank_module
 from vbks.kernels.bank import _compiled
 
 CHANGES = (
@@ -49,20 +51,10 @@ def spaces():
     return [
         pytest.param(K144, 1, id="K144"),
         pytest.param(K144[::5], 3, id="K144 on all of three inputs"),
+        pytest.param(K144[::9], 5, id="K144 on all of five inputs"),
         pytest.param(RANDOM, 4, id="random"),
         pytest.param(CHANGES, 1, id="changes"),
     ]
-
-
-@pytest.mark.parametrize(("expressions", "num_inputs"), spaces())
-def test_bank__equals_gpflow(expressions, num_inputs):
-    bank = Bank(expressions, num_inputs)
-    theta, X1, X2 = draw(bank)
-    kernels = bank(theta, X1, X2).numpy()
-    for k, layout in enumerate(bank.layouts):
-        own = theta[k, : len(layout)]
-        kernel = to_gpflow(layout.expression, num_inputs, theta=own)
-        np.testing.assert_allclose(kernels[k], kernel(X1, X2), rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize(("expressions", "num_inputs"), spaces())
@@ -104,23 +96,26 @@ def test_gradient__equals_finite_differences(expressions, num_inputs):
 
 
 @pytest.mark.parametrize(("expressions", "num_inputs"), spaces())
-def test_gradient__equals_that_of_gpflow(expressions, num_inputs):
+def test_bank__equals_gpflow_in_value_and_gradient(expressions, num_inputs):
     bank = Bank(expressions, num_inputs)
     theta, X1, X2 = draw(bank)
-    upstream = np.random.default_rng(1).normal(size=(len(bank), len(X1), len(X2)))
+    kernels = bank(theta, X1, X2).numpy()
+    upstream = np.random.default_rng(1).normal(size=kernels.shape)
     ours = gradient(lambda t: bank(t, X1, X2), theta, upstream)
     for k, layout in enumerate(bank.layouts):
         kernel = to_gpflow(layout.expression, num_inputs, theta=theta[k, : len(layout)])
-        variables = kernel.trainable_variables
         with tf.GradientTape() as tape:
             value = kernel(X1, X2)
+        np.testing.assert_allclose(kernels[k], value, rtol=1e-10, atol=1e-10)
+        # The unconstrained variables of these GPflow kernels are θ up to constants, in some order.
         theirs = tape.gradient(
-            value, variables, output_gradients=upstream[k], unconnected_gradients="zero"
+            value,
+            kernel.trainable_variables,
+            output_gradients=upstream[k],
+            unconnected_gradients="zero",
         )
-        # The unconstrained variables of our GPflow kernels are θ up to constants, in some order.
-        mine = ours[k, : len(layout)]
-        flat = np.concatenate([np.ravel(g) for g in theirs])
-        assert_same_numbers(mine, flat)
+        flat = np.concatenate([[], *(np.ravel(g) for g in theirs)])
+        assert_same_numbers(ours[k, : len(layout)], flat)
 
 
 def assert_same_numbers(ours, theirs):
@@ -149,7 +144,8 @@ def test_diag__is_the_diagonal(expressions, num_inputs):
 
 
 def test_noise__and_diag_add_up_to_the_diagonal_of_gpflow():
-    bank = Bank(RANDOM, 4)
+    noisy = [expression for expression in RANDOM if "WN" in str(expression)][:40]
+    bank = Bank(noisy, 4)
     theta, X, _ = draw(bank)
     both = (bank.diag(theta, X) + bank.noise(theta, X)).numpy()
     for k, layout in enumerate(bank.layouts):
@@ -217,7 +213,7 @@ def test_split__keeps_candidates_and_their_order():
     bank = Bank(K144)
     pieces = bank.split(7)
     assert [e for piece in pieces for e in piece.expressions] == list(K144)
-    assert len(bank.split(10_000)) == len(bank)
+    assert max(len(piece) for piece in bank.split(10_000)) <= 3
 
 
 def test_differentiable_inputs__give_the_gradient_of_inputs():
@@ -246,8 +242,15 @@ def test_another_list__runs_without_a_new_trace():
     theta, X1, X2 = draw(first)
     gradient(lambda t: first(t, X1, X2), theta, np.ones((len(first), len(X1), len(X2))))
     before = num_traces()
-    others = [K12, K144[3:50], ["LIN"], ["C"], ["WN"], ["CP[1](SE, RQ)", "CW[2](PER[2], LIN[1])"]]
-    for expressions, num_inputs in zip(others, (1, 3, 2, 1, 1, 2), strict=True):
+    others = [
+        (K12, 1),
+        (K144[3:50], 3),
+        (["LIN"], 2),
+        (["C"], 1),
+        (["WN"], 1),
+        (["CP[1](SE, RQ)", "CW[2](PER[2], LIN[1])"], 2),
+    ]
+    for expressions, num_inputs in others:
         bank = Bank(expressions, num_inputs)
         theta, X1, X2 = draw(bank, n1=5, n2=11)
         gradient(lambda t: bank(t, X1, X2), theta, np.ones((len(bank), 5, 11)))  # noqa: B023
@@ -290,7 +293,7 @@ def test_one_lengthscale_for_all_inputs__when_ard_is_off():
     for k in range(2):
         shared = list(bank.layouts[k].names)
         for slot, name in enumerate(ard.layouts[k].names):
-            first = name.replace("[1]", "").replace("[2]", "")
+            first = re.sub(r"\[\d\]$", "", name)
             wide[k, slot] = theta[k, shared.index(name if name in shared else first)]
     np.testing.assert_allclose(bank(theta, X1, X2), ard(wide, X1, X2), atol=1e-12)
 

@@ -28,8 +28,8 @@ X2 = np.random.default_rng(1).normal(size=(4, 3))
 
 RIDGE = Family(
     "RIDGE",
-    lambda X1, X2, slope, width: (
-        tf.exp(-0.5 * tf.square(tf.reduce_sum((X1 - X2) * slope, axis=-1) / width))
+    lambda X1, X2, slope, width: tf.exp(
+        -0.5 * tf.square(tf.reduce_sum((X1 - X2) * slope, axis=-1) / width)
     ),
     (
         Parameter("slope", Normal(0.4, 1.0), positive=False, per_input=True),
@@ -173,7 +173,7 @@ def test_family_kernel__does_not_make_a_matrix_for_its_diagonal() -> None:
 
 
 def test_family_kernel__refuses_a_parameter_that_the_family_lacks() -> None:
-    with pytest.raises(GrammarError, match="'RIDGE' has no parameter 'period'. Known: slope, wid"):
+    with pytest.raises(GrammarError, match=r"'RIDGE' has no parameter 'period'\. Known: slope, w"):
         FamilyKernel(RIDGE, period=1.0)
 
 
