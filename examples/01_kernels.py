@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Kernels as values
 #
-# A kernel in vbks is an expression: a value that is written, compared, taken apart and searched before
-# any number is in it. This story goes from a text to GPflow, and from one kernel to 144 at once.
+# A kernel in vbks is an expression: a value that is written, compared, taken apart and searched
+# before any number is in it. This story goes from a text to GPflow, and from one kernel to 144.
 
 # %%
 import numpy as np
@@ -32,8 +32,8 @@ for text in ("SE * SE", "LIN + LIN", "WN * PER + WN"):
 print(len(children(kernel)), "neighbours, such as", *children(kernel)[:4], sep="  ")
 
 # %% [markdown]
-# An expression becomes an ordinary GPflow kernel, with the parameters a GPflow user expects, and can be
-# used in any GPflow model. `from_gpflow` reads a kernel back, whatever it has become.
+# An expression becomes an ordinary GPflow kernel, with the parameters a GPflow user expects, and
+# can be used in any GPflow model. `from_gpflow` reads a kernel back, whatever it has become.
 
 # %%
 gpflow_kernel = vbks.to_gpflow(kernel)
@@ -41,8 +41,9 @@ print(type(gpflow_kernel).__name__, "of", [type(k).__name__ for k in gpflow_kern
 print("read back:   ", vbks.from_gpflow(gpflow_kernel).expression)
 
 # %% [markdown]
-# The bank evaluates many kernels together: here all 144 expressions of up to three leaves on the months
-# of the airline series. Their parameters are the rows of one matrix, so a gradient is one call, too.
+# The bank evaluates many kernels together: here all 144 expressions of up to three leaves on the
+# months of the airline series. Their parameters are the rows of one matrix, so a gradient is one
+# call, too.
 
 # %%
 series = vbks.datasets.airline()

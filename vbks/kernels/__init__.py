@@ -1,11 +1,14 @@
 """Kernels: formulas and parameters, GPflow kernels, starting values, and the bank."""
 
 from vbks.kernels.bank import Bank, num_traces
-from vbks.kernels.conversion import KernelReading, assign, from_gpflow, read_theta, to_gpflow
+from vbks.kernels.conversion import assign, read_theta, to_gpflow
 from vbks.kernels.families import Family, family_of, register_family, registered_families
 from vbks.kernels.free_parameters import num_free_parameters
 from vbks.kernels.layout import Layout, Slot, lay_out
 from vbks.kernels.parameters import InputSummary, Normal, Parameter
+from vbks.kernels.periodogram import period_candidates
+from vbks.kernels.reading import KernelReading, from_gpflow
+from vbks.kernels.starts import Parent, candidate_rng, draw_starts, summarise_inputs
 from vbks.kernels.terms import is_batchable
 
 __all__ = [
@@ -16,16 +19,21 @@ __all__ = [
     "Layout",
     "Normal",
     "Parameter",
+    "Parent",
     "Slot",
     "assign",
+    "candidate_rng",
+    "draw_starts",
     "family_of",
     "from_gpflow",
     "is_batchable",
     "lay_out",
     "num_free_parameters",
     "num_traces",
+    "period_candidates",
     "read_theta",
     "register_family",
     "registered_families",
+    "summarise_inputs",
     "to_gpflow",
 ]

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import fft, signal
 
-__all__ = ["merge_repeats", "period_candidates"]
+from vbks.arrays import Array, Mask
 
-Column = npt.NDArray[np.float64]
+__all__ = ["merge_repeats", "period_candidates"]
 
 MAX_PEAKS = 5
 """Waves that are looked for: more than a kernel of a search ever has."""
@@ -38,6 +38,10 @@ DEMAND = 2.0
 
 NUM_HARMONICS = 4
 """Sine waves that make up one periodic wave."""
+
+OVERTONE_TERMS, OVERTONE_GAIN = 4, 0.1
+"""A peak is an overtone of a longer wave where that is worth more than so many further terms of a
+regression, and leaves a tenth less unexplained: other waves leak into a longer one."""
 
 BINS_PER_PERIOD = 8
 """Bins of the first, fast look at frequencies per shortest period: it loses 3 % of a peak there."""
@@ -77,14 +81,14 @@ def period_candidates(
     if len(series.x) < MIN_ROWS or not series.y.any():
         return ()
     peaks = _peaks(series, max_peaks)
-    long, explains_more = _longest_wave(series.thinned(TREND_ROWS), peaks[:1])
+    long, explains_more = _longest_wave(series.thinned(TREND_ROWS), peaks)
     if explains_more:
         is_multiple = any(abs(long / peak - round(long / peak)) < 0.05 for peak in peaks[:1])
         peaks.insert(1 if is_multiple else 0, long)
     return _with_relatives(peaks[:max_peaks], series)
 
 
-def merge_repeats(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Column, Column]:
+def merge_repeats(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Array, Array]:
     """Distinct inputs in ascending order, and the mean target at each."""
     inputs, targets = np.ravel(np.asarray(x, float)), np.ravel(np.asarray(y, float))
     order = np.argsort(inputs, kind="stable")
@@ -94,9 +98,9 @@ def merge_repeats(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Column, Column]:
     return inputs[first], _means(targets, first)
 
 
-def _means(values: Column, first: npt.NDArray[np.intp]) -> Column:
+def _means(values: Array, first: npt.NDArray[np.intp]) -> Array:
     counts = np.diff(first, append=len(values))
-    means: Column = np.add.reduceat(values, first) / counts if len(first) else values
+    means: Array = np.add.reduceat(values, first) / counts if len(first) else values
     return means
 
 
@@ -104,8 +108,8 @@ def _means(values: Column, first: npt.NDArray[np.intp]) -> Column:
 class _Series:
     """A target along ascending inputs."""
 
-    x: Column
-    y: Column
+    x: Array
+    y: Array
 
     def __post_init__(self) -> None:
         x, y = self.x - self.x[:1], self.y - self.y.mean() if len(self.y) else self.y
@@ -128,7 +132,7 @@ class _Series:
         first = np.arange(num_rows) * len(self.x) // num_rows
         return _Series(_means(self.x, first), _means(self.y, first))
 
-    def without(self, *bases: Column) -> _Series:
+    def without(self, *bases: Array) -> _Series:
         """What a regression on the rows of the bases leaves."""
         basis = np.concatenate(bases)
         coefficients = np.linalg.lstsq(basis @ basis.T, basis @ self.y, rcond=1e-10)[0]
@@ -136,23 +140,23 @@ class _Series:
         is_nothing = np.sum(rest**2) <= NOTHING * np.sum(self.y**2)
         return _Series(self.x, rest * 0.0 if is_nothing else rest)
 
-    def curve(self) -> Column:
+    def curve(self) -> Array:
         """A constant, a line and a parabola: [3, N]."""
         unit = 2.0 * self.x / self.range - 1.0
         return np.stack([np.ones_like(unit), unit, unit**2])
 
-    def trend(self) -> Column:
+    def trend(self) -> Array:
         """A curve, and waves of up to four cycles where there are rows for them."""
         cycles = min(MOST_CYCLES - 1, len(self.x) // 25)
         return np.concatenate([self.curve(), _sinusoids(self.x, np.arange(cycles) + 1, self.range)])
 
-    def wave(self, period: float) -> Column:
+    def wave(self, period: float) -> Array:
         """Sinusoids of a period and its fractions, as many as the rows can tell apart."""
         most = min(NUM_HARMONICS, int(period / (2 * self.spacing)), len(self.x) // 10)
         return _sinusoids(self.x, np.arange(max(most, 1)) + 1, period)
 
 
-def _sinusoids(x: Column, multiples: npt.NDArray[np.int_], period: float) -> Column:
+def _sinusoids(x: Array, multiples: npt.NDArray[np.int_], period: float) -> Array:
     phases = np.outer(multiples, 2.0 * np.pi * x / period)
     return np.concatenate([np.cos(phases), np.sin(phases)])
 
@@ -167,9 +171,19 @@ def _peaks(series: _Series, max_peaks: int) -> list[float]:
         frequency, power = _refined(rest, frequency, step)
         if not _exceeds_noise(power, rest, sum(map(len, bases))):
             break
-        peaks.append(1.0 / frequency)
-        bases.append(series.wave(1.0 / frequency))
+        peaks.append(_fundamental(series, bases, 1.0 / frequency))
+        bases.append(series.wave(peaks[-1]))
     return peaks
+
+
+def _fundamental(series: _Series, bases: Sequence[Array], period: float) -> float:
+    """The period of a wave that the peak may be an overtone of, where that explains much more."""
+    longest = series.range / MOST_CYCLES
+    multiples = [m * period for m in range(1, NUM_HARMONICS + 1) if m == 1 or m * period < longest]
+    scores = [_score(series, *bases, series.wave(multiple)) for multiple in multiples]
+    num_rows = len(series.x)
+    scores[0] += OVERTONE_TERMS * np.log(num_rows) + OVERTONE_GAIN * num_rows
+    return multiples[int(np.argmax(scores))]
 
 
 def _strongest_frequency(series: _Series, known: Sequence[float]) -> tuple[float | None, float]:
@@ -198,7 +212,7 @@ def _strongest_frequency(series: _Series, known: Sequence[float]) -> tuple[float
     return (best * step if is_peak[best] else None), step
 
 
-def _is_maximum(power: Column) -> npt.NDArray[np.bool_]:
+def _is_maximum(power: Array) -> Mask:
     inner = (power[1:-1] >= power[:-2]) & (power[1:-1] > power[2:])
     return np.pad(inner, 1)
 
@@ -211,7 +225,7 @@ def _refined(series: _Series, frequency: float, step: float) -> tuple[float, flo
     return _top_of_parabola(near, power, best), float(power[best])
 
 
-def _top_of_parabola(at: Column, height: Column, best: int) -> float:
+def _top_of_parabola(at: Array, height: Array, best: int) -> float:
     """The place of the highest point of the parabola through the best of some points."""
     if not 0 < best < len(at) - 1:
         return float(at[best])
@@ -236,11 +250,15 @@ def _exceeds_noise(power: float, series: _Series, num_regressors: int) -> bool:
 def _longest_wave(series: _Series, peaks: Sequence[float]) -> tuple[float, bool]:
     """The best wave of two to five cycles, and whether it explains the data better than others.
 
-    It is set against the trend and the strongest short wave, by their Bayesian information
+    It is set against the trend and the strongest shorter waves, by their Bayesian information
     criteria, since it could not be seen beside a trend of four cycles.
     """
-    shortwaves = [series.wave(peak) for peak in peaks]
-    rivals = [[series.trend(), *shortwaves], [series.curve(), *shortwaves]]
+    waves = [series.wave(peak) for peak in peaks[:2]]
+    rivals = [
+        [smooth, *waves[:num_waves]]
+        for smooth in (series.trend(), series.curve())
+        for num_waves in range(len(waves) + 1)
+    ]
     frequencies = np.linspace(FEWEST_CYCLES, MOST_CYCLES, 61) / series.range
     scores = np.array([_score(series, series.curve(), series.wave(1 / f)) for f in frequencies])
     best = int(np.argmax(scores))
@@ -248,7 +266,7 @@ def _longest_wave(series: _Series, peaks: Sequence[float]) -> tuple[float, bool]
     return 1.0 / _top_of_parabola(frequencies, scores, best), explains_more
 
 
-def _score(series: _Series, *bases: Column) -> float:
+def _score(series: _Series, *bases: Array) -> float:
     """Minus the Bayesian information criterion of a regression."""
     num_rows, num_terms = len(series.x), sum(map(len, bases))
     rest = np.sum(series.without(*bases).y ** 2) + NOTHING * np.sum(series.y**2)

@@ -16,7 +16,9 @@ import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 from scipy.special import log_softmax, logsumexp
 
+from vbks.arrays import Array
 from vbks.errors import DataError
+from vbks.grammar.canonical import arrange
 from vbks.grammar.expression import (
     ChangePoint,
     ChangeWindow,
@@ -33,7 +35,8 @@ from vbks.kernels.periodogram import merge_repeats, period_candidates
 
 __all__ = ["Parent", "candidate_rng", "draw_starts", "summarise_inputs"]
 
-Theta = npt.NDArray[np.float64]
+NEAR = 0.7
+"""Standard deviation of starts that keep near the suggested one: a factor of two either way."""
 
 CLIP_IN_SDS = 6.0
 """Starts stay within this many prior standard deviations of the prior mean."""
@@ -51,7 +54,7 @@ class Parent:
     """
 
     layout: Layout
-    theta: Theta
+    theta: Array
     residuals: tuple[InputSummary, ...] | None = None
 
 
@@ -64,7 +67,7 @@ def summarise_inputs(X: npt.ArrayLike, y: npt.ArrayLike) -> tuple[InputSummary, 
     return tuple(_summary(x, targets) for x in np.asarray(X, float).reshape(len(targets), -1).T)
 
 
-def _summary(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> InputSummary:
+def _summary(x: Array, y: Array) -> InputSummary:
     distinct, _ = merge_repeats(x, y)
     if len(distinct) < 2:
         centre = float(distinct.sum())
@@ -85,11 +88,12 @@ def draw_starts(
     num_starts: int,
     rng: np.random.Generator,
     parent: Parent | None = None,
-) -> Theta:
+) -> Array:
     """Unconstrained starting values of θ: [num_starts, H].
 
-    Of those that inherit from a parent (the first half, or one when nothing is new) and of the
-    others, the first has the values that the data suggests, and the rest are drawn at random.
+    Some inherit from the parent: the first half, or one when nothing is new. Of these and of the
+    others, the first has the values that the data suggests. Of the rest every second one keeps near
+    that, with periods and locations drawn afresh, and every second one is drawn altogether.
     """
     known = {} if parent is None else _inherited(layout, parent)
     num_heirs = 0 if parent is None else (num_starts + 1) // 2
@@ -109,7 +113,7 @@ def _starts(
     num_starts: int,
     rng: np.random.Generator,
     known: dict[int, float],
-) -> Theta:
+) -> Array:
     if len(summaries) != layout.num_inputs:
         raise DataError(
             f"'{layout.expression}' is laid out for {layout.num_inputs} inputs, "
@@ -123,6 +127,8 @@ def _starts(
     starts = np.array(drawn, float).reshape(num_starts, len(layout))
     for slot, value in _suggested(layout, by_input, known):
         starts[:1, slot] = value
+        if layout.slots[slot].parameter.start not in _MANY_OPTIMA:
+            starts[1::2, slot] = rng.normal(value, NEAR, len(starts[1::2]))
     starts += _spread(layout)
     for slot, value in known.items():
         starts[:, slot] = value
@@ -140,7 +146,7 @@ def _pooled(summaries: Sequence[InputSummary]) -> InputSummary:
     )
 
 
-def _spread(layout: Layout) -> Theta:
+def _spread(layout: Layout) -> Array:
     """Distances add up over inputs, so lengthscales of a leaf on D inputs start √D times longer."""
     shift = np.zeros(len(layout))
     for part in _parts(layout.root):
@@ -153,45 +159,50 @@ def _spread(layout: Layout) -> Theta:
 class _Part:
     """A leaf or a change of a tree, and what tells it from others of its kind.
 
-    ``companions`` are the leaves it is multiplied with; ``sides`` names the side it is on of each
-    change above it, by the change's place in the list of parts.
+    ``companions`` are the leaves it is multiplied with; ``above`` are the expressions it is in,
+    itself included; ``sides`` names the side it is on of each change above it, by the place of the
+    change in the list of parts.
     """
 
     node: Node
     kind: tuple[str, int | None]
     companions: Counter[str]
+    above: Counter[str]
     sides: dict[int, str]
 
     def likeness(self, other: _Part) -> float:
         """How much the surroundings of two parts have in common."""
         if self.kind != other.kind:
             return IMPOSSIBLE
-        mine = self.companions + Counter(self.sides.values())
-        theirs = other.companions + Counter(other.sides.values())
+        mine = self.companions + self.above + Counter(self.sides.values())
+        theirs = other.companions + other.above + Counter(other.sides.values())
         return 4 * (mine & theirs).total() - mine.total() - theirs.total()
 
 
 def _parts(root: Node) -> list[_Part]:
     parts: list[_Part] = []
 
-    def visit(node: Node, companions: Counter[str], sides: dict[int, str]) -> None:
-        below = [(companions, sides)] * len(node.operands)
+    def visit(
+        node: Node, companions: Counter[str], above: Counter[str], sides: dict[int, str]
+    ) -> None:
+        above = above + Counter([str(arrange(node.expression))])
+        below = [(companions, above, sides)] * len(node.operands)
         match node.expression:
             case Leaf(family, dim):
                 kind = (family, dim if family_of(family).uses_input else None)
-                parts.append(_Part(node, kind, companions, sides))
+                parts.append(_Part(node, kind, companions, above, sides))
             case Product(factors):
                 texts = [Counter(map(str, leaves(factor))) for factor in factors]
-                below = [(sum(texts, companions) - own, sides) for own in texts]
+                below = [(sum(texts, companions) - own, above, sides) for own in texts]
             case ChangePoint(dim=dim) | ChangeWindow(dim=dim):
                 place, name = len(parts), type(node.expression).__name__
-                parts.append(_Part(node, (name, dim), companions, sides))
+                parts.append(_Part(node, (name, dim), companions, above, sides))
                 labels = (f"before {name}[{dim}]", f"after {name}[{dim}]")
-                below = [(companions, {**sides, place: label}) for label in labels]
+                below = [(companions, above, {**sides, place: label}) for label in labels]
         for operand, surroundings in zip(node.operands, below, strict=True):
             visit(operand, *surroundings)
 
-    visit(root, Counter(), {})
+    visit(root, Counter(), Counter(), {})
     return parts
 
 
@@ -244,6 +255,10 @@ _SUGGESTIONS: dict[Start | None, Suggestion] = {
 }
 
 
+_MANY_OPTIMA = (families.start_period, families.start_location, families.start_change)
+"""What is drawn afresh even near the suggested start."""
+
+
 def _inherited(layout: Layout, parent: Parent) -> dict[int, float]:
     """Slots whose values follow from the parent's: of leaves and changes that both have, and the
     scales and weights that give their terms the amplitudes they had."""
@@ -287,7 +302,7 @@ def _assigned(
     return {rows[r]: columns[c] for r, c in pairs if table[r, c] > 0.5 * IMPOSSIBLE}
 
 
-def _log_total(node: Node, theta: Theta) -> float:
+def _log_total(node: Node, theta: Array) -> float:
     """The logarithm of the scale of a whole node, as its leaves at unit scale have zero."""
     totals = [_log_total(operand, theta) for operand in node.operands]
     match node.expression:
@@ -298,7 +313,7 @@ def _log_total(node: Node, theta: Theta) -> float:
     return 0.0 if node.weights is not None else float(logsumexp(totals))
 
 
-def _amplitudes(node: Node, theta: Theta, above: float = 0.0) -> dict[int, float]:
+def _amplitudes(node: Node, theta: Array, above: float = 0.0) -> dict[int, float]:
     """The log scale, by identity of node, of all terms together that a leaf or change is in."""
     totals = np.array([_log_total(operand, theta) for operand in node.operands])
     shares = np.full(len(totals), above)

@@ -33,17 +33,12 @@ from vbks.errors import GrammarError
 from vbks.grammar import K144, Expression, parse
 from vbks.grammar import families as grammar_families
 from vbks.kernels import families, gpflow_kernels
-from vbks.kernels.conversion import (
-    OPAQUE_PRIOR_SD,
-    KernelReading,
-    assign,
-    from_gpflow,
-    read_theta,
-    to_gpflow,
-)
+from vbks.kernels.conversion import assign, read_theta, to_gpflow
 from vbks.kernels.families import register_family
 from vbks.kernels.layout import NOISE_SLOT, Layout, lay_out
+from vbks.kernels.opaque import OPAQUE_PRIOR_SD
 from vbks.kernels.parameters import Normal, Parameter
+from vbks.kernels.reading import KernelReading, from_gpflow
 
 X = np.random.default_rng(0).normal(size=(5, 4))
 X2 = np.random.default_rng(1).normal(size=(4, 4))
@@ -127,9 +122,10 @@ def scales_of_terms(layout: Layout) -> set[int | None]:
     return {node.scale for node in (layout.root, *layout.root.operands)}
 
 
-@pytest.mark.parametrize("text", ["SE * PER + RQ * (LIN + C)", "CP(SE, LIN) * (PER + WN)"])
-def test_to_gpflow__is_positive_semi_definite(text: str) -> None:
-    eigenvalues = np.linalg.eigvalsh(to_gpflow(text, 4)(np.vstack([X, X2])).numpy())
+@pytest.mark.parametrize("expression", RANDOM[::10], ids=str)
+def test_to_gpflow__is_positive_semi_definite(expression: Expression) -> None:
+    kernel = to_gpflow(expression, 4, theta=draw(lay_out(expression, 4)))
+    eigenvalues = np.linalg.eigvalsh(kernel(np.vstack([X, X2])).numpy())
     assert eigenvalues.min() > -1e-10 * eigenvalues.max()
 
 

@@ -67,7 +67,8 @@ def pairwise(kernel: Kernel, A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def test_kernel__of_two_sets_is_the_kernel_of_each_pair(kernel: Kernel) -> None:
-    np.testing.assert_allclose(kernel(X, X2), pairwise(kernel, X, X2), rtol=1e-12, atol=1e-12)
+    A, B = X[:3], X2[:2]
+    np.testing.assert_allclose(kernel(A, B), pairwise(kernel, A, B), rtol=1e-12, atol=1e-12)
 
 
 def test_kernel__of_one_set_is_the_kernel_with_itself(kernel: Kernel) -> None:

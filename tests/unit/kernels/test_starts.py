@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from reference import kernel_matrix
+from strategies import random_expression
+
+from vbks.arrays import Array
+from vbks.errors import DataError
+from vbks.grammar import K144, arrange, children, parse
+from vbks.kernels.layout import Layout, lay_out
+from vbks.kernels.parameters import InputSummary
+from vbks.kernels.starts import CLIP_IN_SDS, Parent, candidate_rng, draw_starts, summarise_inputs
+
+LINE = (InputSummary(-1.7, 1.7, 0.02, (0.3, 0.5, 0.15)),)
+
+
+def layout_of(text: str, num_inputs: int = 1, ard: bool = True) -> Layout:
+    return lay_out(parse(text), num_inputs, ard)
+
+
+def starts_of(layout: Layout, num_starts: int = 4, parent: Parent | None = None) -> Array:
+    summaries = LINE * layout.num_inputs
+    return draw_starts(layout, summaries, num_starts, candidate_rng(0, layout.expression), parent)
+
+
+def parent_of(text: str, num_inputs: int = 1) -> Parent:
+    """A parent whose numbers all differ from each other and from any start."""
+    layout = layout_of(text, num_inputs)
+    return Parent(layout, 0.4321 + 0.01 * np.arange(len(layout)))
+
+
+def is_within_bounds(layout: Layout, theta: Array) -> bool:
+    distance = abs(theta - layout.prior_mean) / layout.prior_sd
+    return bool((distance <= CLIP_IN_SDS + 1e-9).all())
+
+
+def values(layout: Layout, theta: Array, suffix: str) -> list[float]:
+    return [float(v) for name, v in zip(layout.names, theta, strict=True) if name.endswith(suffix)]
+
+
+def test_summarise_inputs__of_each_input_has_range_spacing_and_periods() -> None:
+    rng = np.random.default_rng(0)
+    X = np.stack([rng.permutation(np.arange(400.0)), rng.uniform(-1.0, 1.0, 400)], axis=1)
+    wave = np.sin(2 * np.pi * X[:, 0] / 31.0) + np.cos(2 * np.pi * X[:, 1] / 0.23)
+    first, second = summarise_inputs(X, wave + 0.2 * rng.normal(size=400))
+    assert (first.low, first.high, first.spacing) == (0.0, 399.0, 1.0)
+    assert -1.0 <= second.low < second.high <= 1.0
+    assert abs(first.periods[0] / 31.0 - 1.0) < 0.02
+    assert abs(second.periods[0] / 0.23 - 1.0) < 0.02
+
+
+def test_summarise_inputs__takes_repeats_as_one_value() -> None:
+    (summary,) = summarise_inputs(np.repeat([0.0, 2.0, 4.0], 7), np.arange(21.0))
+    assert summary == InputSummary(0.0, 4.0, 2.0)
+
+
+def test_summarise_inputs__of_a_constant_input_still_allows_starts() -> None:
+    summaries = summarise_inputs(np.full((30, 1), 5.0), np.arange(30.0))
+    theta = draw_starts(layout_of("CW[1](SE, PER) * LIN"), summaries, 5, np.random.default_rng(0))
+    assert np.isfinite(theta).all()
+
+
+def test_candidate_rng__depends_on_seed_and_text_alone() -> None:
+    assert candidate_rng(3, parse("SE*PER")).integers(2**62) == 3825735753512520199
+    assert candidate_rng(3, parse("SE * PER")).integers(2**62) == 3825735753512520199
+    others = [candidate_rng(4, parse("SE * PER")), candidate_rng(3, parse("PER * SE"))]
+    assert all(rng.integers(2**62) != 3825735753512520199 for rng in others)
+
+
+def test_draw_starts__do_not_depend_on_the_order_of_candidates() -> None:
+    forward = {e: starts_of(lay_out(e)) for e in K144[:40]}
+    backward = {e: starts_of(lay_out(e)) for e in reversed(K144[:40])}
+    for expression, theta in forward.items():
+        np.testing.assert_array_equal(theta, backward[expression])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_draw_starts__are_finite_within_bounds_and_differ(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(20):
+        num_inputs, ard = rng.randint(1, 3), rng.random() < 0.7
+        layout = lay_out(random_expression(rng, max_dim=num_inputs), num_inputs, ard)
+        theta = starts_of(layout, 7)
+        assert theta.shape == (7, len(layout))
+        assert is_within_bounds(layout, theta)
+        assert len(np.unique(theta, axis=0)) == 7
+
+
+def test_draw_starts__stay_within_bounds_for_extreme_inputs() -> None:
+    layout = layout_of("CP[1](SE, PER) * LIN")
+    for summary in (InputSummary(-1e-9, 1e-9, 1e-15), InputSummary(-1e9, 1e9, 1e-3, (1e-12,))):
+        theta = draw_starts(layout, (summary,), 6, np.random.default_rng(0))
+        assert is_within_bounds(layout, theta)
+
+
+def test_draw_starts__first_gives_the_strongest_periods_in_turn() -> None:
+    layout = layout_of("PER + SE * PER0 + PER + PER")
+    periods = np.exp(values(layout, starts_of(layout)[0], "period"))
+    np.testing.assert_allclose(periods[:3], LINE[0].periods)
+
+
+def test_draw_starts__first_gives_both_sides_of_a_change_the_strongest_period() -> None:
+    layout = layout_of("CP[1](PER, PER + PER)")
+    periods = np.exp(values(layout, starts_of(layout)[0], "period"))
+    np.testing.assert_allclose(periods, [0.3, 0.3, 0.5])
+
+
+def test_draw_starts__first_tells_equal_leaves_apart() -> None:
+    layout = layout_of("SE + SE + SE * PER")
+    lengthscales = values(layout, starts_of(layout)[0], "lengthscales")
+    low, high = np.log(2 * LINE[0].spacing), np.log(LINE[0].range)
+    assert len(set(lengthscales[:3])) == 3
+    assert all(low <= value <= high for value in lengthscales[:3])
+    assert lengthscales[2] == pytest.approx(np.log(LINE[0].range))
+
+
+def test_draw_starts__often_take_periods_of_the_periodogram() -> None:
+    layout = layout_of("PER")
+    periods = np.exp(starts_of(layout, 200)[:, layout.names.index(".period")])
+    shares = [np.isclose(periods, period).mean() for period in LINE[0].periods]
+    assert sum(shares) > 0.6
+    assert shares[0] > shares[2]
+
+
+def test_draw_starts__of_a_leaf_on_several_inputs_are_longer() -> None:
+    one, four = layout_of("SE[1]", 4), layout_of("SE", 4)
+    ratio = values(four, starts_of(four)[0], "lengthscales")[0] - starts_of(one)[0, 2]
+    assert ratio == pytest.approx(np.log(2.0))
+
+
+def test_draw_starts__needs_a_summary_of_every_input() -> None:
+    with pytest.raises(DataError, match=r"'SE' is laid out for 2 inputs, but 1 were summarised\."):
+        draw_starts(layout_of("SE", 2), LINE, 3, np.random.default_rng(0))
+
+
+def test_draw_starts__half_inherit_and_half_do_not() -> None:
+    parent, child = parent_of("SE"), layout_of("SE + PER")
+    theta = starts_of(child, 6, parent)
+    inherited = [child.names.index(name) for name in (".noise", ".kernels[0].lengthscales")]
+    np.testing.assert_array_equal(theta[:3, inherited], [[parent.theta[0], parent.theta[2]]] * 3)
+    assert not np.isin(theta[3:], parent.theta).any()
+    new = values(child, theta[1], "period") + values(child, theta[2], "period")
+    assert not np.isin(new, parent.theta).any()
+
+
+@pytest.mark.parametrize("num_starts", [0, 1, 2, 5])
+def test_draw_starts__of_any_number_begin_with_heirs(num_starts: int) -> None:
+    parent, child = parent_of("SE"), layout_of("SE + PER")
+    theta = starts_of(child, num_starts, parent)
+    is_heir = theta[:, 0] == parent.theta[0]
+    assert is_heir.sum() == (num_starts + 1) // 2
+    assert (np.diff(is_heir.astype(int)) <= 0).all()
+
+
+def test_draw_starts__look_for_new_periods_in_the_residuals() -> None:
+    parent = parent_of("PER")
+    parent = Parent(parent.layout, parent.theta, (InputSummary(-1.7, 1.7, 0.02, (0.77,)),))
+    child = layout_of("PER + PER")
+    theta = starts_of(child, 4, parent)
+    old, new = values(child, theta[0], "period")
+    assert (old, new) == (parent.theta[3], pytest.approx(np.log(0.77)))
+    assert values(child, theta[2], "period") == pytest.approx(np.log([0.3, 0.5]))
+
+
+@pytest.mark.parametrize(
+    ("parent_text", "child_text", "places"),
+    [
+        ("SE + SE * PER", "PER * SE * LIN + SE", {0: 2, 1: 1, 3: 0}),
+        ("SE * PER", "SE + PER * SE", {2: 0, 1: 1}),
+        ("SE[1] + SE[2]", "SE[2] * PER[1] + SE[1]", {0: 1, 2: 0}),
+        ("CP[1](SE, PER)", "CP[1](RQ + SE, PER * SE)", {1: 0, 2: 1}),
+        ("CP[1](SE, SE)", "CP[1](SE * LIN, SE)", {0: 0, 2: 1}),
+    ],
+)
+def test_draw_starts__inherit_what_leaves_have_in_common(
+    parent_text: str, child_text: str, places: dict[int, int]
+) -> None:
+    """``places`` are leaves of the child, counted from the left, with their origins."""
+    parent, child = parent_of(parent_text, 2), layout_of(child_text, 2)
+    heir = starts_of(child, 2, parent)[0]
+    child_leaves, parent_leaves = leaf_slots(child), leaf_slots(parent.layout)
+    for place, origin in places.items():
+        np.testing.assert_array_equal(
+            heir[child_leaves[place]], parent.theta[parent_leaves[origin]]
+        )
+    fresh = [slot for i, slots in enumerate(child_leaves) if i not in places for slot in slots]
+    assert not np.isin(heir[fresh], parent.theta).any()
+
+
+def leaf_slots(layout: Layout) -> list[list[int]]:
+    """The slots of each leaf from the left, without those of scales."""
+    found: list[list[int]] = []
+    nodes = [layout.root]
+    while nodes:
+        node = nodes.pop(0)
+        nodes = [*node.operands, *nodes]
+        if not node.operands:
+            found.append([slot for slots in node.slots.values() for slot in slots])
+    return found
+
+
+def test_draw_starts__of_a_change_inherit_on_both_sides() -> None:
+    parent, child = parent_of("SE * PER + SE"), layout_of("CP[1](SE * PER + SE, SE * PER + SE)")
+    heir = starts_of(child, 2, parent)[0]
+    before, after = np.array_split(np.concatenate(leaf_slots(child)), 2)
+    expected = parent.theta[np.concatenate(leaf_slots(parent.layout))]
+    np.testing.assert_array_equal(heir[before], expected)
+    np.testing.assert_array_equal(heir[after], expected)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_draw_starts__of_a_reordered_parent_give_its_kernel(seed: int) -> None:
+    rng, X = random.Random(seed), np.random.default_rng(seed).normal(size=(5, 2))
+    for _ in range(25):
+        expression = random_expression(rng, max_leaves=6, max_dim=2)
+        parent, child = lay_out(expression, 2), lay_out(arrange(expression), 2)
+        theta = np.random.default_rng(seed).normal(0.0, 0.5, len(parent))
+        heirs = starts_of(child, 2, Parent(parent, theta))
+        assert heirs[1, 0] != theta[0]
+        np.testing.assert_allclose(
+            kernel_matrix(child, heirs[0], X, X[:1]),
+            kernel_matrix(parent, theta, X, X[:1]),
+            rtol=1e-9,
+            err_msg=str(expression),
+        )
+
+
+def test_draw_starts__of_every_child_are_finite_and_begin_with_the_noise_of_the_parent() -> None:
+    parent = parent_of("SE * (PER + LIN) + RQ")
+    for expression in children(parent.layout.expression, dims=1):
+        theta = starts_of(lay_out(expression), 4, parent)
+        assert np.isfinite(theta).all()
+        assert theta[0, 0] == parent.theta[0]
+
+
+def test_draw_starts__keep_the_amplitude_of_a_term_that_gets_a_factor() -> None:
+    parent, child = parent_of("PER"), layout_of("SE * PER")
+    heir = starts_of(child, 2, parent)[0]
+    assert heir[child.names.index(".kernels[0].variance")] == parent.theta[1]
+
+
+def test_draw_starts__ignore_values_of_a_parent_that_failed() -> None:
+    layout = layout_of("SE")
+    broken = Parent(layout, np.full(len(layout), np.nan))
+    assert np.isfinite(starts_of(layout_of("SE + PER"), 4, broken)).all()

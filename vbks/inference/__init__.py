@@ -1,0 +1,1 @@
+"""Inference: what the data say about each candidate."""
