@@ -130,7 +130,7 @@ def settings():
 
 before = settings()
 import vbks
-vbks.Bank(["SE * PER", "LIN"])([[0.0] * 8] * 2, [[0.0], [1.0]])
+vbks.Bank(["SE * PER", "LIN"])([[0.0] * 5] * 2, [[0.0], [1.0]])
 vbks.to_gpflow("SE * PER")
 assert settings() == before
 """

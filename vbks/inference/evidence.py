@@ -27,6 +27,11 @@ class ExactEvidence:
         self.y = tf.constant(y, gpflow.default_float())
         self.jitter = tf.constant(jitter, gpflow.default_float())
 
+    @property
+    def elements(self) -> int:
+        """Numbers in the kernel matrix of one candidate at one θ."""
+        return int(self.X.shape[0]) ** 2
+
     def __call__(self, bank: Bank, theta: tf.Tensor) -> tf.Tensor:
         """Values for θ [K, S, H]: [K, S]."""
         covariance = bank(theta, self.X)
@@ -41,6 +46,11 @@ class CollapsedEvidence:
         dtype = gpflow.default_float()
         self.X, self.y, self.Z = (tf.constant(a, dtype) for a in (X, y, Z))
         self.jitter = tf.constant(jitter, dtype)
+
+    @property
+    def elements(self) -> int:
+        """Numbers in the kernel matrices of one candidate at one θ."""
+        return int(self.Z.shape[0]) * int(self.Z.shape[0] + self.X.shape[0])
 
     def __call__(self, bank: Bank, theta: tf.Tensor) -> tf.Tensor:
         """Values for θ [K, S, H]: [K, S]."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from vbks.arrays import Array, Mask
 
@@ -21,7 +22,9 @@ SUFFICIENT_DECREASE = 1e-4
 MAX_SHRINKS = 12
 """Halvings or more before a row gives up on its direction, and then on its point."""
 
-Loss = Callable[[np.ndarray, Array], tuple[Array, Array]]  # type: ignore[type-arg]
+Rows = npt.NDArray[np.intp]
+
+Loss = Callable[[Rows, Array], tuple[Array, Array]]
 """``loss(rows, x)`` gives values [r] and gradients [r, n] of some of the rows at x [r, n]."""
 
 
@@ -44,7 +47,7 @@ class _History:
         self.z = np.zeros((MEMORY, num_rows, size))
         self.curvature = np.zeros((MEMORY, num_rows))
 
-    def add(self, rows: np.ndarray, s: Array, z: Array) -> None:  # type: ignore[type-arg]
+    def add(self, rows: Rows, s: Array, z: Array) -> None:
         """Remember a step of some rows, unless the curvature along it is not positive."""
         curvature = np.einsum("rn,rn->r", s, z)
         useful = curvature > 1e-10 * np.linalg.norm(s, axis=1) * np.linalg.norm(z, axis=1)
@@ -53,11 +56,11 @@ class _History:
             kept[:-1, rows] = kept[1:, rows]
             kept[-1, rows] = new
 
-    def forget(self, rows: np.ndarray) -> None:  # type: ignore[type-arg]
+    def forget(self, rows: Rows) -> None:
         """Start some rows afresh."""
         self.curvature[:, rows] = 0.0
 
-    def direction(self, rows: np.ndarray, gradient: Array) -> Array:  # type: ignore[type-arg]
+    def direction(self, rows: Rows, gradient: Array) -> Array:
         """−H g by the two loops of L-BFGS, over all rows together."""
         s, z, curvature = self.s[:, rows], self.z[:, rows], self.curvature[:, rows]
         weight = np.divide(1.0, curvature, out=np.zeros_like(curvature), where=curvature > 0)
@@ -140,7 +143,7 @@ def _first_direction(gradient: Array) -> Array:
     return np.asarray(-gradient / np.maximum(norm, 1.0))
 
 
-def _descent(history: _History, rows: np.ndarray, gradient: Array) -> Array:  # type: ignore[type-arg]
+def _descent(history: _History, rows: Rows, gradient: Array) -> Array:
     """The direction of the history, or downhill where rounding has turned it uphill."""
     direction = history.direction(rows, gradient)
     uphill = np.einsum("rn,rn->r", direction, gradient) >= 0

@@ -104,7 +104,7 @@ def lay_out(expression: Expression, num_inputs: int = 1, ard: bool = True) -> La
     """Give every free number of an expression on ``num_inputs`` inputs its slot.
 
     With ``ard`` a leaf on all inputs has a lengthscale, period and location for each of them,
-    otherwise one lengthscale and one period for all.
+    otherwise one lengthscale and one period for all; a location is a point, and has all inputs.
     """
     beyond = max(dims_used(expression), default=1)
     if beyond > num_inputs:
@@ -154,7 +154,7 @@ class _Builder:
             yield self.take(path, parameter, 0, None)
         elif leaf.dim is not None:
             yield self.take(path, parameter, 0, leaf.dim - 1)
-        elif self.ard or parameter.name == "location":
+        elif self.ard or not parameter.positive:
             for dim in range(self.num_inputs):
                 yield self.take(path, parameter, dim, dim)
         else:
@@ -191,8 +191,12 @@ class _Builder:
 
 
 def _scale_carrier(product: Product) -> int:
-    """The factor that keeps the scale: one with terms, whose scales are then all free, if any."""
+    """The factor that keeps the scale.
+
+    One with terms, whose scales are then all free; else white noise, whose prior is about noise.
+    """
     for i, factor in enumerate(product.factors):
         if not isinstance(factor, Leaf):
             return i
-    return 0
+    routes = [family_of(leaf.family).route for leaf in leaves(product)]
+    return routes.index("noise") if "noise" in routes else 0

@@ -16,8 +16,6 @@ from scipy import fft, signal
 
 from vbks.arrays import Array, Mask
 
-__all__ = ["merge_repeats", "period_candidates"]
-
 MAX_PEAKS = 5
 """Waves that are looked for: more than a kernel of a search ever has."""
 
@@ -47,6 +45,7 @@ BINS_PER_PERIOD = 8
 """Bins of the first, fast look at frequencies per shortest period: it loses 3 % of a peak there."""
 
 MAX_BINS = 2**18
+"""Bins at most, so that inputs in clusters do not ask for endlessly many."""
 
 OVERSAMPLING = 4
 """Frequencies of the first look per width of a peak."""

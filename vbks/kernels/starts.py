@@ -33,8 +33,6 @@ from vbks.kernels.layout import NOISE_SLOT, Layout, Node
 from vbks.kernels.parameters import InputSummary, Start
 from vbks.kernels.periodogram import merge_repeats, period_candidates
 
-__all__ = ["Parent", "candidate_rng", "draw_starts", "summarise_inputs"]
-
 NEAR = 0.7
 """Standard deviation of starts that keep near the suggested one: a factor of two either way."""
 
@@ -229,9 +227,14 @@ def _suggested(
 
 def _suggest_lengthscale(x: InputSummary, part: _Part, count: int) -> float:
     """The range beside a wave, which could not repeat otherwise; else a fifth of it, then less."""
-    if any(text.startswith("PER") for text in part.companions):
+    if any(map(_is_wave, part.companions)):
         return math.log(x.range)
     return math.log(max(0.2 * x.range * 0.25**count, 2 * x.spacing))
+
+
+def _is_wave(leaf: str) -> bool:
+    parameters = family_of(leaf.partition("[")[0]).parameters
+    return any(parameter.start is families.start_period for parameter in parameters)
 
 
 def _suggest_period(x: InputSummary, part: _Part, count: int) -> float | None:
@@ -253,7 +256,6 @@ _SUGGESTIONS: dict[Start | None, Suggestion] = {
     families.start_steepness: lambda x, _, n: math.log(35.0 / x.range),
     families.start_width: lambda x, _, n: math.log(x.range / 3.0),
 }
-
 
 _MANY_OPTIMA = (families.start_period, families.start_location, families.start_change)
 """What is drawn afresh even near the suggested start."""

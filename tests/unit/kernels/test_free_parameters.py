@@ -24,16 +24,20 @@ from vbks.grammar import (
     Leaf,
     Product,
     Sum,
+    canonical,
     num_leaves,
     operands,
     parse,
 )
-from vbks.kernels.families import LENGTHSCALE, MIXTURE, register_family
+from vbks.grammar import families as grammar_families
+from vbks.kernels import families
+from vbks.kernels.families import LENGTHSCALE, MIXTURE
 from vbks.kernels.free_parameters import num_free_parameters
 from vbks.kernels.layout import lay_out
 
 DIGITS = 80
 RANK_GAP = (Decimal("1e-60"), Decimal("1e-35"))
+"""No pivot lies here: rounding leaves less than 1e-78, independent derivatives more than 1e-11."""
 PI = Decimal(
     "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534"
 )
@@ -103,9 +107,34 @@ def test_num_free_parameters__of_several_inputs(
     assert num_free_parameters(parse(text), num_inputs, ard) == count
 
 
-def test_num_free_parameters__takes_every_parameter_of_a_registered_family() -> None:
-    register_family("FreeCount", lambda X1, X2, **_: X1, (LENGTHSCALE, MIXTURE))
-    assert num_free_parameters(parse("FreeCount * SE + WN * FreeCount")) == 1 + 4 + 3
+def test_num_free_parameters__takes_every_parameter_of_a_registered_family(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(families, "_FAMILIES", dict(families._FAMILIES))
+    monkeypatch.setattr(grammar_families, "_RULES", dict(grammar_families._RULES))
+    families.register_family("Odd", lambda X1, X2, **_: X1, (LENGTHSCALE, MIXTURE))
+    families.register_family("Even", lambda X1, X2, **_: X1, (LENGTHSCALE,), stationary=True)
+    assert num_free_parameters(parse("Odd * SE + WN * Odd")) == 1 + 4 + 3
+    assert num_free_parameters(parse("Even * SE + WN * Even")) == 1 + 3
+
+
+def test_num_free_parameters__is_never_more_than_theta_has() -> None:
+    rng = random.Random(0)
+    for _ in range(200):
+        expression = random_expression(rng)
+        assert 1 <= num_free_parameters(expression, 4) <= len(lay_out(expression, 4))
+
+
+def test_num_free_parameters__is_the_same_for_the_canonical_form() -> None:
+    rng = random.Random(1)
+    for expression in (*K144, *(random_expression(rng, max_dim=2) for _ in range(200))):
+        form = canonical(expression)
+        assert num_free_parameters(expression, 2) == num_free_parameters(form, 2), str(expression)
+
+
+def test_num_free_parameters__is_all_that_canonical_kernels_of_k144_have() -> None:
+    for form in map(canonical, K144):
+        assert num_free_parameters(form) == len(lay_out(form)), str(form)
 
 
 @pytest.mark.parametrize("first", range(0, len(K144), 36))
