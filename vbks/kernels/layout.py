@@ -22,6 +22,7 @@ from vbks.grammar.expression import (
     Product,
     Sum,
     dims_used,
+    leaves,
     operands,
 )
 from vbks.kernels import families
