@@ -96,6 +96,7 @@ class _FeatureTerms:
     ) -> None:
         self.structure = structure
         self.num_samples = tf.shape(slot_values)[1]
+        self.num_points = [tf.shape(X1)[0], tf.shape(X2)[0]]
         self._read(slot_values)
         self._make_features(X1, X2)
         self._sweep()
@@ -137,8 +138,8 @@ class _FeatureTerms:
 
         first = plain + rational
         places = structure.term_outers[first : first + rational_outer + outer + dense + line]
-        self.outers1 = Outers(*self.outer_values, structure, places, X1)
-        self.outers2 = Outers(*self.outer_values, structure, places, X2)
+        both = tf.concat([X1, X2], axis=0)
+        self.outers = Outers(*self.outer_values, structure, places, both)
         self.line_scale = tf.exp(self.log_scale[num + dense : num + dense + line])[..., tf.newaxis]
 
         num = structure.slot_counts[5]
@@ -165,8 +166,9 @@ class _FeatureTerms:
         ]
 
     def _sweep(self) -> None:
-        a1 = tf.split(self.outers1.value, self.structure.term_counts[2:6], num=4)
-        a2 = tf.split(self.outers2.value, self.structure.term_counts[2:6], num=4)
+        left, right = tf.split(self.outers.value, self.num_points, axis=-1)
+        a1 = tf.split(left, self.structure.term_counts[2:6], num=4)
+        a2 = tf.split(right, self.structure.term_counts[2:6], num=4)
         self.line1 = a1[3]
         plain, rational, rational_outer, outer = self.exponents
         sweeps = (
@@ -214,9 +216,13 @@ class _FeatureTerms:
         alpha -= tf.reduce_sum(ratio_sums * self.ratio_sums, axis=1)
 
         line1 = line[0] * self.line_scale
-        none = tf.zeros([structure.term_counts[4], S, 1], upstream.dtype)
-        outers = self._pull_outers(self.outers1, rational_outer[3], outer[1], line1, none)
-        outers += self._pull_outers(self.outers2, rational_outer[4], outer[2], line[1], none)
+        none = tf.zeros([structure.term_counts[4], S, tf.reduce_sum(self.num_points)], alpha.dtype)
+        left = tf.concat([rational_outer[3], outer[1]], axis=0)
+        right = tf.concat([rational_outer[4], outer[2]], axis=0)
+        lines = tf.concat([line1, line[1]], axis=-1)
+        outers = self.outers.pull(
+            tf.concat([tf.concat([left, right], axis=-1), none, lines], axis=0)
+        )
 
         scale = tf.concat(
             [constant, none[..., 0], tf.reduce_sum(line1 * self.line1, axis=-1)], axis=0
@@ -235,17 +241,6 @@ class _FeatureTerms:
             ],
             axis=0,
         )
-
-    @staticmethod
-    def _pull_outers(
-        outers: Outers,
-        rational_outer: tf.Tensor,
-        outer: tf.Tensor,
-        line: tf.Tensor,
-        none: tf.Tensor,
-    ) -> tf.Tensor:
-        dense = tf.repeat(none, tf.shape(line)[-1], axis=-1)
-        return outers.pull(tf.concat([rational_outer, outer, dense, line], axis=0))
 
 
 def _formula_terms(

@@ -65,23 +65,19 @@ class Waves:
         self.places = places
         self.num_rows = tf.shape(weight)[0] + 1
         self.weight = tf.gather(tf.pad(weight, [[1, 0], [0, 0]]), places)
-        self.x1, circle1 = self._circle(frequency, tf.gather(X1, structure.wave_dim, axis=1))
-        self.x2, circle2 = self._circle(frequency, tf.gather(X2, structure.wave_dim, axis=1))
-        self.circle1 = circle1
-        self.left = self._rows(circle1 * self.weight[..., tf.newaxis, tf.newaxis])
-        self.right = self._rows(circle2)
-        self.right_tangent = self._rows(circle2 * self.x2)
-
-    def _circle(self, frequency: tf.Tensor, x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        """Inputs [T, P, 1, 1, n], and cosine and sine of the phase: [T, P, S, 2, n]."""
+        x = tf.gather(tf.concat([X1, X2], axis=0), structure.wave_dim, axis=1)
         x = tf.transpose(x)[:, tf.newaxis]
         phase = frequency[..., tf.newaxis] * x
         circle = tf.stack([tf.cos(phase), tf.sin(phase)], axis=2)
         no_wave = [[1, 0], [0, 0], [0, 0]]
-        places = tf.gather(tf.pad(x, no_wave), self.places)
-        return places[..., tf.newaxis, :], tf.gather(
-            tf.pad(circle, [*no_wave, [0, 0]]), self.places
-        )
+        sizes = [tf.shape(X1)[0], tf.shape(X2)[0]]
+        x = tf.gather(tf.pad(x, no_wave), places)[..., tf.newaxis, :]
+        circle = tf.gather(tf.pad(circle, [*no_wave, [0, 0]]), places)
+        self.x1, x2 = tf.split(x, sizes, axis=-1)
+        self.circle1, circle2 = tf.split(circle, sizes, axis=-1)
+        self.left = self._rows(self.circle1 * self.weight[..., tf.newaxis, tf.newaxis])
+        self.right = self._rows(circle2)
+        self.right_tangent = self._rows(circle2 * x2)
 
     def _rows(self, features: tf.Tensor) -> tf.Tensor:
         """[T, P, S, 2, n] -> [T, S, 2P, n]."""
@@ -91,7 +87,7 @@ class Waves:
 
     def _from_rows(self, rows: tf.Tensor) -> tf.Tensor:
         shape = tf.shape(rows)
-        by_sample = tf.reshape(rows, [shape[0], shape[1], -1, 2, shape[3]])
+        by_sample = tf.reshape(rows, [shape[0], shape[1], shape[2] // 2, 2, shape[3]])
         return tf.transpose(by_sample, [0, 2, 1, 3, 4])
 
     def pull(
@@ -114,7 +110,7 @@ class Waves:
 
 
 class Outers:
-    """The product of the outer functions of each term: [T, S, n].
+    """The product of the outer functions of each term at inputs X [n, D]: [T, S, n].
 
     x−ℓ for a line; 1−σ(s(x−ℓ)) and σ(s(x−ℓ)) before and after a change; for a window of width w
     around ℓ, inside is σ(s(x−ℓ+w/2)) σ(s(ℓ+w/2−x)), outside what remains to one.
@@ -130,35 +126,40 @@ class Outers:
         X: tf.Tensor,
     ) -> None:
         self.places = places
-        self.num_rows = tf.shape(location)[0] + 1
-        x = tf.transpose(tf.gather(X, structure.outer_dim, axis=1))[:, tf.newaxis]
-        line = x - location[..., tf.newaxis]
-        s, half = steepness[..., tf.newaxis], 0.5 * width[..., tf.newaxis]
-        after = tf.sigmoid(s * line)
-        entered, not_left = tf.sigmoid(s * (half + line)), tf.sigmoid(s * (half - line))
-        inside = entered * not_left
-        kinds = tf.stack([line, 1.0 - after, after, 1.0 - inside, inside], axis=1)
+        self.kind = structure.outer_kind
+        self.line = tf.transpose(tf.gather(X, structure.outer_dim, axis=1))[:, tf.newaxis]
+        self.line -= location[..., tf.newaxis]
+        self.steepness, self.half = steepness[..., tf.newaxis], 0.5 * width[..., tf.newaxis]
+        self.after = tf.sigmoid(self.steepness * self.line)
+        self.entered = tf.sigmoid(self.steepness * (self.half + self.line))
+        self.not_left = tf.sigmoid(self.steepness * (self.half - self.line))
+        self.inside = self.entered * self.not_left
+        kinds = [self.line, 1.0 - self.after, self.after, 1.0 - self.inside, self.inside]
+        functions = tf.gather(tf.stack(kinds, axis=1), self.kind, batch_dims=1)
         no_outer = [[1, 0], [0, 0], [0, 0]]
-        functions = tf.gather(kinds, structure.outer_kind, batch_dims=1)
         self.factors = tf.gather(tf.pad(functions, no_outer, constant_values=1.0), places)
         self.value = tf.reduce_prod(self.factors, axis=1)
-
-        slope = s * after * (1.0 - after)
-        steep = inside * ((1.0 - entered) * (half + line) + (1.0 - not_left) * (half - line))
-        none = tf.zeros_like(line)
-        by_location = [none - 1.0, slope, -slope, s * inside * (not_left - entered)]
-        by_steepness = [none, -line * slope, line * slope, -s * steep]
-        by_width = [none, none, none, -s * half * inside * (2.0 - entered - not_left)]
-        tangents = tf.stack(
-            [tf.stack([*t, -t[-1]], axis=1) for t in (by_location, by_steepness, by_width)], axis=2
-        )
-        tangents = tf.gather(tangents, structure.outer_kind, batch_dims=1)
-        self.tangents = tf.pad(tangents, [[1, 0], [0, 0], [0, 0], [0, 0]])
 
     def pull(self, pulled: tf.Tensor) -> tf.Tensor:
         """Gradients of location, log steepness and log width: [L, 3, S]."""
         before = tf.math.cumprod(self.factors, axis=1, exclusive=True)
         after = tf.math.cumprod(self.factors, axis=1, exclusive=True, reverse=True)
         entries = pulled[:, tf.newaxis] * before * after
-        sums = add_up(entries, self.places, self.num_rows)
-        return tf.reduce_sum(sums[:, tf.newaxis] * self.tangents, axis=-1)[1:]
+        sums = add_up(entries, self.places, tf.shape(self.kind)[0] + 1)[1:]
+        tangents = tf.gather(self._tangents(), self.kind, batch_dims=1)
+        return tf.reduce_sum(sums[:, tf.newaxis] * tangents, axis=-1)
+
+    def _tangents(self) -> tf.Tensor:
+        """Derivatives of all kinds with respect to the three parameters: [L, 5, 3, S, n]."""
+        line, s, half = self.line, self.steepness, self.half
+        slope = s * self.after * (1.0 - self.after)
+        still_out, soon_out = 1.0 - self.entered, 1.0 - self.not_left
+        scaled = s * self.inside
+        by_location = scaled * (soon_out - still_out)
+        by_steepness = scaled * (still_out * (half + line) + soon_out * (half - line))
+        by_width = scaled * half * (still_out + soon_out)
+        none = tf.zeros_like(line)
+        of_line = tf.stack([none - 1.0, none, none], axis=1)
+        of_after = tf.stack([-slope, line * slope, none], axis=1)
+        of_inside = tf.stack([by_location, by_steepness, by_width], axis=1)
+        return tf.stack([of_line, -of_after, of_after, -of_inside, of_inside], axis=1)

@@ -92,7 +92,7 @@ def rational_sweep(
     ratio = _product(u.left, u.right)
     log_ratio = tf.math.log(ratio)
     minus_alpha = -u.alpha[..., tf.newaxis, tf.newaxis]
-    powers = tf.math.unsorted_segment_sum(minus_alpha * log_ratio, u.term, tf.shape(e.left)[0])
+    powers = tf.math.segment_sum(minus_alpha * log_ratio, u.term)
     terms = tf.exp(_product(e.left, e.right) + powers)
 
     def pull(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
