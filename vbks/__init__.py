@@ -7,6 +7,7 @@ datasets    series that come with the package, and readers of public files
 data        rows in the user's units, standardised once
 grammar     kernel expressions: texts, structures, spaces, search moves, priors
 kernels     formulas, parameters and starts; GPflow kernels; the bank that evaluates many at once
+inference   evidence of many candidates at once, and their posteriors of θ
 cli         the command line
 
 TensorFlow is imported when a name that needs it is first used.
@@ -20,7 +21,7 @@ from vbks.grammar import K12, K144, Expression, parse, space
 from vbks.version import __version__
 
 if TYPE_CHECKING:
-    from vbks import data, datasets, grammar, kernels
+    from vbks import data, datasets, grammar, inference, kernels
     from vbks.kernels import Bank, from_gpflow, register_family, to_gpflow
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "datasets",
     "from_gpflow",
     "grammar",
+    "inference",
     "kernels",
     "parse",
     "register_family",
@@ -43,7 +45,7 @@ __all__ = [
     "to_gpflow",
 ]
 
-_PACKAGES = ("data", "datasets", "grammar", "kernels")
+_PACKAGES = ("data", "datasets", "grammar", "inference", "kernels")
 _FROM_KERNELS = ("Bank", "from_gpflow", "register_family", "to_gpflow")
 
 
