@@ -46,7 +46,7 @@ def options(
 @app.command()
 def demo(
     show: Annotated[int, typer.Option(min=1, max=144, help="How many kernels to print.")] = 20,
-    seed: Annotated[int, typer.Option(help="For the starting values.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="For the starting values.")] = 0,
 ) -> None:
     """Build all 144 kernels on the airline series and print a table of them."""
     typer.echo("Building K144 on the airline series (144 months of passengers) ...")

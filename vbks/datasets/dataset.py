@@ -52,7 +52,8 @@ def series(name: str, parts: Sequence[pd.Series[float]], y_name: str, source: st
 
     Yearly files share their midnights, so of several values at one time the first is kept.
     """
-    whole = pd.concat(parts).dropna()
+    whole = pd.concat(parts)
+    whole = whole[np.isfinite(whole.to_numpy(dtype=float))]
     if whole.empty:
         raise DataError(f"the {name} files hold no usable value. Check that they are complete.")
     whole = whole[~whole.index.duplicated()].sort_index()

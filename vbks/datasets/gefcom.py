@@ -35,7 +35,7 @@ def _table(file: Path) -> pd.DataFrame:
     """The cells of all zones, as they are written."""
     try:
         table = pd.read_csv(file, dtype=str)
-    except ValueError as error:
+    except (ValueError, EOFError, OSError) as error:
         raise DataError(f"'{file}' is not a table: {str(error).strip()}.") from None
     missing = [name for name in DAY + HOURS if name not in table]
     if missing:

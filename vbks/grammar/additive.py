@@ -16,16 +16,18 @@ from vbks.grammar.expression import (
     num_leaves,
     operands,
 )
+from vbks.grammar.parser import parse
 
 MAX_TERMS = 10_000
 """Terms of an additive form. They multiply with every bracket, and nobody reads this many."""
 
 
-def additive_form(expression: Expression) -> Expression:
+def additive_form(expression: Expression | str) -> Expression:
     """The arranged sum of products: SE × (RQ + LIN) becomes LIN × SE + RQ × SE.
 
     A change is kept whole, as a factor like a leaf.
     """
+    expression = parse(expression)
     terms, leaves = _distributed_size(expression)
     if terms > MAX_TERMS or leaves > MAX_LEAVES:
         raise LimitError(
@@ -35,8 +37,9 @@ def additive_form(expression: Expression) -> Expression:
     return arrange(add(*(multiply(*factors) for factors in _distributed(expression))))
 
 
-def additive_terms(expression: Expression) -> tuple[Expression, ...]:
+def additive_terms(expression: Expression | str) -> tuple[Expression, ...]:
     """The terms of the additive form, each a product, a leaf or a change."""
+    expression = parse(expression)
     form = additive_form(expression)
     return operands(form) if isinstance(form, Sum) else (form,)
 

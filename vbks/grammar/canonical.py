@@ -28,6 +28,7 @@ from vbks.grammar.expression import (
     rebuild,
 )
 from vbks.grammar.families import rules_of
+from vbks.grammar.parser import parse
 
 _CONSTANT = Leaf("C")
 _NOISE = Leaf("WN")
@@ -38,16 +39,18 @@ def leaves_first(operand: Expression) -> tuple[bool, str]:
     return not isinstance(operand, Leaf), str(operand)
 
 
-def arrange(expression: Expression) -> Expression:
+def arrange(expression: Expression | str) -> Expression:
     """The expression with the operands of sums and products sorted, and nothing else changed."""
+    expression = parse(expression)
     arranged = [arrange(operand) for operand in operands(expression)]
     if isinstance(expression, Sum | Product):
         arranged.sort(key=leaves_first)
     return rebuild(expression, arranged)
 
 
-def canonical(expression: Expression) -> Expression:
+def canonical(expression: Expression | str) -> Expression:
     """The arranged expression that stands for all of the same structure."""
+    expression = parse(expression)
     parts = [canonical(operand) for operand in operands(expression)]
     match rebuild(expression, parts):
         case Leaf(family, dim) if dim is not None and not rules_of(family).uses_input:
@@ -60,7 +63,7 @@ def canonical(expression: Expression) -> Expression:
             return other
 
 
-def structures(expressions: Iterable[Expression]) -> dict[Expression, tuple[int, ...]]:
+def structures(expressions: Iterable[Expression | str]) -> dict[Expression, tuple[int, ...]]:
     """Each canonical form with the positions of its copies, in order of first appearance."""
     positions: dict[Expression, list[int]] = {}
     for position, expression in enumerate(expressions):
@@ -68,8 +71,9 @@ def structures(expressions: Iterable[Expression]) -> dict[Expression, tuple[int,
     return {form: tuple(copies) for form, copies in positions.items()}
 
 
-def is_stationary(expression: Expression) -> bool:
+def is_stationary(expression: Expression | str) -> bool:
     """Whether the kernel depends on the difference of its inputs only; changes never do."""
+    expression = parse(expression)
     match expression:
         case Leaf(family):
             return rules_of(family).stationary

@@ -21,6 +21,7 @@ from vbks.grammar.expression import (
     subexpressions,
 )
 from vbks.grammar.families import BASE_FAMILIES
+from vbks.grammar.parser import parse
 from vbks.grammar.vocabulary import Dims, list_dims, vocabulary
 
 
@@ -94,7 +95,7 @@ ABCD_MOVES: tuple[Move, ...] = (
 
 
 def children(
-    expression: Expression,
+    expression: Expression | str,
     families: Sequence[str] = BASE_FAMILIES,
     dims: Dims = 1,
     moves: Sequence[Move] = CKS_MOVES,
@@ -103,6 +104,7 @@ def children(
 
     Those beyond the limits on depth and leaves are left out.
     """
+    expression = parse(expression)
     inputs = dict.fromkeys(1 if dim is None else dim for dim in list_dims(dims))
     choices = Choices(vocabulary(families, dims), tuple(inputs))
     moved = (child for move in moves for child in _rewritten(expression, move, choices))

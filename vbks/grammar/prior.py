@@ -23,6 +23,7 @@ from vbks.grammar.expression import (
     operands,
     subexpressions,
 )
+from vbks.grammar.parser import parse
 
 GROWTH = 0.4
 """Chance that a node is an operator. With 2.25 operands on average, a node has 0.9 nodes below it,
@@ -35,13 +36,14 @@ MAX_GROWTH = 1 / (2 + WIDTH / (1 - WIDTH))
 """Beyond this chance a node has more than one node below it, and trees may never end."""
 
 
-def uniform_prior(expressions: Sequence[Expression]) -> tuple[float, ...]:
+def uniform_prior(expressions: Sequence[Expression | str]) -> tuple[float, ...]:
     """log p(k), the same for every structure."""
-    return _shared(expressions, lambda forms: [0.0] * len(forms))
+    parsed = [parse(expression) for expression in expressions]
+    return _shared(parsed, lambda forms: [0.0] * len(forms))
 
 
 def grammar_prior(
-    expressions: Sequence[Expression],
+    expressions: Sequence[Expression | str],
     growth: float = GROWTH,
     vocabulary: Iterable[Leaf] = (),
 ) -> tuple[float, ...]:
@@ -61,7 +63,7 @@ def grammar_prior(
         grammar = _Grammar.of(forms, growth, vocabulary)
         return [grammar.log_probability(form) for form in forms]
 
-    return _shared(expressions, log_probabilities)
+    return _shared([parse(expression) for expression in expressions], log_probabilities)
 
 
 @dataclass(frozen=True)

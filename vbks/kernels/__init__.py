@@ -2,13 +2,14 @@
 
 from vbks.kernels.bank import Bank, num_traces
 from vbks.kernels.conversion import assign, read_theta, to_gpflow
-from vbks.kernels.families import Family, family_of, register_family, registered_families
+from vbks.kernels.families import Family
 from vbks.kernels.free_parameters import num_free_parameters
 from vbks.kernels.inheritance import Parent
 from vbks.kernels.layout import Layout, Slot, lay_out
 from vbks.kernels.parameters import InputSummary, Normal, Parameter
 from vbks.kernels.periodogram import period_candidates
 from vbks.kernels.reading import KernelReading, from_gpflow
+from vbks.kernels.registry import family_of, register_family, registered_families
 from vbks.kernels.starts import candidate_rng, draw_starts, summarise_inputs
 from vbks.kernels.terms import is_batchable
 

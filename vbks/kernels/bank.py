@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from itertools import pairwise
+from threading import Lock
 from typing import Any
 
 import gpflow
@@ -12,11 +13,12 @@ import numpy as np
 import tensorflow as tf
 
 from vbks.arrays import Mask
-from vbks.errors import GrammarError
+from vbks.errors import DataError, GrammarError
 from vbks.grammar.expression import Expression
 from vbks.grammar.parser import parse
 from vbks.kernels.evaluation import evaluate, evaluate_diag, evaluate_noise
 from vbks.kernels.layout import Layout, lay_out
+from vbks.kernels.registry import forget_on_change
 from vbks.kernels.structure import DenseKind, DenseTable, Structure, structure_of
 
 CHUNK_ELEMENTS = 4_000_000
@@ -30,7 +32,8 @@ class Bank:
 
     θ is [K, H], row k holding the unconstrained values of expression k in the order of its layout
     (``layouts[k]``, the logarithm of the noise variance first) and anything behind them; or
-    [K, S, H] for S samples or restarts of each. Any list of expressions runs on the same graph.
+    [K, S, H] for S samples or restarts of each. All lists run on one graph, as long as the same
+    families (if any) are computed by formula: PER0, your own, and LIN on more than four inputs.
 
     Gradients flow to θ; to inputs only with ``differentiable_inputs``, which computes every leaf by
     its formula and takes several times longer.
@@ -45,6 +48,8 @@ class Bank:
         differentiable_inputs: bool = False,
         _kinds: tuple[DenseKind, ...] = (),
     ) -> None:
+        if isinstance(expressions, str):
+            raise GrammarError(f"a bank takes a list of expressions, got the text {expressions!r}.")
         if not expressions:
             raise GrammarError("a bank needs at least one expression.")
         self.expressions = tuple(parse(expression) for expression in expressions)
@@ -58,9 +63,11 @@ class Bank:
         arrays, self._dense_kinds = structure_of(
             self.layouts, self.num_slots, differentiable_inputs, _kinds
         )
-        self._structure: Structure = tf.nest.map_structure(tf.constant, arrays)
+        # A bank may be made while a graph is traced, and outlives it.
+        with tf.init_scope():
+            self._structure: Structure = tf.nest.map_structure(tf.constant, arrays)
         self._num_terms = np.bincount(arrays.term_candidate, minlength=len(self.expressions))
-        self._split_into = lru_cache(maxsize=4)(self._make_split)
+        self._pieces: dict[int, tuple[Bank, ...]] = {}
 
     def __len__(self) -> int:
         return len(self.expressions)
@@ -99,8 +106,10 @@ class Bank:
         """Banks of consecutive candidates with about equally many terms, which is equal work."""
         if num_pieces <= 1:
             return (self,)
-        pieces: tuple[Bank, ...] = self._split_into(min(num_pieces, len(self)))
-        return pieces
+        num_pieces = min(num_pieces, len(self))
+        if num_pieces not in self._pieces:
+            self._pieces[num_pieces] = self._make_split(num_pieces)
+        return self._pieces[num_pieces]
 
     def _make_split(self, num_pieces: int) -> tuple[Bank, ...]:
         work = np.cumsum(np.maximum(self._num_terms, 1))
@@ -131,26 +140,30 @@ class Bank:
         return function(self._structure, *arguments)
 
     def _checked_theta(self, theta: Any) -> tuple[tf.Tensor, bool]:
-        theta = tf.convert_to_tensor(theta, dtype=gpflow.default_float())
+        theta = tf.cast(theta, gpflow.default_float())
         K, H = len(self), self.num_slots
         if (
             theta.shape.rank not in (2, 3)
             or theta.shape[0] not in (K, None)
             or theta.shape[-1] not in (H, None)
         ):
-            raise ValueError(f"θ must be [{K}, {H}] or [{K}, S, {H}], got {theta.shape}.")
+            raise DataError(f"θ must be [{K}, {H}] or [{K}, S, {H}], got {theta.shape}.")
         has_samples = theta.shape.rank == 3
-        return (theta if has_samples else theta[:, tf.newaxis]), has_samples
+        theta = theta if has_samples else theta[:, tf.newaxis]
+        return tf.ensure_shape(theta, [K, None, H]), has_samples
 
     def _checked_inputs(self, X: Any) -> tf.Tensor:
-        X = tf.convert_to_tensor(X, dtype=gpflow.default_float())
-        if X.shape.rank != 2 or X.shape[1] not in (self.num_inputs, None):
-            raise ValueError(f"inputs must be [N, {self.num_inputs}], got {X.shape}.")
-        return X
+        X = tf.cast(X, gpflow.default_float())
+        wrong = X.shape.rank != 2 or X.shape[1] not in (self.num_inputs, None)
+        if wrong or X.shape[0] == 0:
+            raise DataError(
+                f"inputs must be [N, {self.num_inputs}] with at least one row, got {X.shape}."
+            )
+        return tf.ensure_shape(X, [None, self.num_inputs])
 
 
 def num_traces() -> int:
-    """How many graphs all banks together have made so far, none of them for a second list."""
+    """How many graphs all banks together have made so far."""
     return sum(function.experimental_get_tracing_count() for function in _FUNCTIONS)
 
 
@@ -158,9 +171,19 @@ _KERNELS, _PULLBACKS, _DIAGONALS, _NOISE = "kernels", "pullbacks", "diagonals", 
 
 _FUNCTIONS: list[Any] = []
 
+_LOCK = Lock()
+
+
+def _compiled(
+    kind: str, dense_kinds: tuple[DenseKind, ...], by_formula: bool, dtype: tf.DType
+) -> Callable[..., tf.Tensor]:
+    """The graph of one computation, made by whoever needs it first."""
+    with _LOCK:
+        return _make_compiled(kind, dense_kinds, by_formula, dtype)
+
 
 @cache
-def _compiled(
+def _make_compiled(
     kind: str, dense_kinds: tuple[DenseKind, ...], by_formula: bool, dtype: tf.DType
 ) -> Callable[..., tf.Tensor]:
     """The graph of one computation, for structures and inputs of any size."""
@@ -193,6 +216,9 @@ def _compiled(
     compiled = tf.function(function, input_signature=signature, autograph=False)
     _FUNCTIONS.append(compiled)
     return compiled  # type: ignore[no-any-return]
+
+
+forget_on_change(_make_compiled.cache_clear)
 
 
 def _structure_spec(num_dense: int) -> Structure:

@@ -23,12 +23,12 @@ from gpflow.utilities import parameter_dict
 from vbks.arrays import Array
 from vbks.errors import GrammarError
 from vbks.grammar.expression import ChangePoint, ChangeWindow, Expression, Leaf, Product
-from vbks.grammar.parser import parse
 from vbks.kernels import gpflow_kernels as ours
-from vbks.kernels.families import Family, family_of
+from vbks.kernels.families import Family
 from vbks.kernels.gpflow_kernels import ConvexSum, FamilyKernel, positive_parameter
 from vbks.kernels.layout import Layout, Node, lay_out
 from vbks.kernels.opaque import free_numbers, scale_holder
+from vbks.kernels.registry import family_of, forget_on_change
 
 
 def to_gpflow(
@@ -43,8 +43,6 @@ def to_gpflow(
     Unconstrained values of positive parameters are logarithms; variances that the layout leaves out
     are fixed at one.
     """
-    if isinstance(expression, str):
-        expression = parse(expression)
     layout = lay_out(expression, num_inputs, ard)
     kernel = _build(layout.root)
     assign(kernel, layout, layout.prior_mean if theta is None else theta)
@@ -128,6 +126,9 @@ def _template(family: Family, sizes: tuple[tuple[str, int], ...], dtype: type) -
         case "WN":
             return _in_logs(White(), variance=1.0)
     return FamilyKernel(family, **values)
+
+
+forget_on_change(_template.cache_clear)
 
 
 def _in_logs(kernel: Kernel, **values: Any) -> Kernel:

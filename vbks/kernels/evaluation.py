@@ -39,6 +39,8 @@ def evaluate(
     values = _values(structure, theta)
     parts = []
     if not by_formula:
+        # Features have no gradient for inputs, so formulas must not add a part of it.
+        X1, X2 = tf.stop_gradient(X1), tf.stop_gradient(X2)
 
         @tf.custom_gradient
         def kernels(

@@ -15,7 +15,6 @@ import numpy as np
 import tensorflow as tf
 
 from vbks.errors import GrammarError
-from vbks.grammar.families import FamilyRules, declare
 from vbks.kernels.parameters import InputSummary, Normal, Parameter
 
 if TYPE_CHECKING:
@@ -213,7 +212,7 @@ def _scaled_bessel_less_one(z: tf.Tensor) -> tf.Tensor:
     return tf.where(z < SERIES_LIMIT, series, direct)
 
 
-_FAMILIES = {
+BUILT_IN = {
     family.name: family
     for family in (
         Family("SE", squared_exponential, (LENGTHSCALE,), VARIANCE, True, route="square"),
@@ -225,46 +224,3 @@ _FAMILIES = {
         Family("WN", no_signal, (), NOISE_VARIANCE, True, uses_input=False, route="noise"),
     )
 }
-
-
-def family_of(name: str) -> Family:
-    """The family of that name."""
-    try:
-        return _FAMILIES[name]
-    except KeyError:
-        known = ", ".join(sorted(_FAMILIES))
-        raise GrammarError(f"family {name!r} has no formula. Known: {known}.") from None
-
-
-def registered_families() -> tuple[str, ...]:
-    """The names of all families with a formula, in alphabetical order."""
-    return tuple(sorted(_FAMILIES))
-
-
-def register_family(
-    name: str,
-    formula: Formula,
-    parameters: tuple[Parameter, ...],
-    *,
-    stationary: bool = False,
-    variance: Parameter = VARIANCE,
-) -> Family:
-    """Add a family of your own, after which it can be parsed, searched, fitted and batched."""
-    family = Family(name, formula, tuple(parameters), variance, stationary)
-    if name in _FAMILIES and _FAMILIES[name] != family:
-        raise GrammarError(f"family {name!r} is already registered. Give yours another name.")
-    declare(FamilyRules(name, stationary=stationary))
-    return _FAMILIES.setdefault(name, family)
-
-
-def register_opaque(
-    name: str, prototype: Kernel, parameters: tuple[Parameter, ...], *, stationary: bool = False
-) -> Family:
-    """Add a family whose members are copies of a GPflow kernel, which no formula here describes."""
-    if name in _FAMILIES:
-        raise GrammarError(f"family {name!r} is already registered. Give yours another name.")
-    declare(FamilyRules(name, stationary=stationary))
-    family = Family(
-        name, no_formula, parameters, VARIANCE, stationary, route="opaque", prototype=prototype
-    )
-    return _FAMILIES.setdefault(name, family)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from vbks.kernels.families import family_of
 from vbks.kernels.features import Outers, add_up
+from vbks.kernels.registry import family_of
 from vbks.kernels.structure import DenseKind, DenseTable, Structure
 
 
@@ -53,7 +53,7 @@ def _formula_leaf(
 ) -> tf.Tensor:
     family, num_inputs = family_of(kind[0]), kind[1]
     widths = [num_inputs if p.per_input else 1 for p in family.parameters]
-    entries = tf.split(tf.gather(values, table.slots), widths, axis=1)
+    entries = tf.split(tf.gather(values, table.slots), widths, axis=1) if widths else []
     parameters = {}
     for parameter, entry in zip(family.parameters, entries, strict=True):
         value = tf.transpose(entry, [0, 2, 1])[:, :, tf.newaxis, tf.newaxis]

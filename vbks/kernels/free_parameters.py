@@ -32,8 +32,10 @@ import numpy as np
 import numpy.typing as npt
 
 from vbks.grammar.expression import ChangePoint, ChangeWindow, Expression, Leaf, Product
-from vbks.kernels.families import Family, family_of
+from vbks.grammar.parser import parse
+from vbks.kernels.families import Family
 from vbks.kernels.layout import NOISE_SLOT, Layout, Node, lay_out
+from vbks.kernels.registry import family_of, forget_on_change
 
 Elements = npt.NDArray[np.int64]
 
@@ -47,18 +49,26 @@ SEED = 144
 """The same expression always meets the same elements."""
 
 
-@lru_cache(maxsize=20_000)
-def num_free_parameters(expression: Expression, num_inputs: int = 1, ard: bool = True) -> int:
+def num_free_parameters(expression: Expression | str, num_inputs: int = 1, ard: bool = True) -> int:
     """The number p of parameters that data can determine, noise included.
 
     It is the rank of the Jacobian of kernel and noise variance, so SE × SE has as many as SE, and
-    LIN + LIN as many as LIN + C.
+    LIN + LIN as many as LIN + C. Of a kernel that is known only as a GPflow object it is an upper
+    bound: nothing is known of relations between its parameters.
     """
+    return _count(parse(expression), num_inputs, ard)
+
+
+@lru_cache(maxsize=20_000)
+def _count(expression: Expression, num_inputs: int, ard: bool) -> int:
     layout = lay_out(expression, num_inputs, ard)
     points = _Points(layout)
     kernel = _evaluate(layout.root, points)
     likelihood_noise = points.where_distinct(0, 1)
     return _rank(np.vstack([likelihood_noise[np.newaxis], kernel.gradient]))
+
+
+forget_on_change(_count.cache_clear)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ and a sum (or a change between two kernels) of unit scale has weights that add t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,9 +26,10 @@ from vbks.grammar.expression import (
     leaves,
     operands,
 )
+from vbks.grammar.parser import parse
 from vbks.kernels import families
-from vbks.kernels.families import family_of
 from vbks.kernels.parameters import Parameter
+from vbks.kernels.registry import family_of, forget_on_change
 
 NOISE_SLOT = 0
 """Every θ begins with the logarithm of the noise variance; white noise in a sum is this too."""
@@ -80,9 +82,14 @@ class Layout:
     def names(self) -> tuple[str, ...]:
         """A readable name for each slot: the place in the GPflow kernel and the parameter."""
         return tuple(
-            f"{slot.path}.{slot.parameter.name}" + (f"[{slot.index}]" if slot.index else "")
-            for slot in self.slots
+            f"{slot.path}.{slot.parameter.name}" + (f"[{slot.index}]" if several else "")
+            for slot, several in zip(self.slots, self._is_one_of_several, strict=True)
         )
+
+    @property
+    def _is_one_of_several(self) -> list[bool]:
+        counts = Counter((slot.path, slot.parameter.name) for slot in self.slots)
+        return [counts[slot.path, slot.parameter.name] > 1 for slot in self.slots]
 
     @property
     def positive(self) -> Mask:
@@ -100,13 +107,19 @@ class Layout:
         return np.array([slot.parameter.prior.sd for slot in self.slots])
 
 
-@lru_cache(maxsize=20_000)
-def lay_out(expression: Expression, num_inputs: int = 1, ard: bool = True) -> Layout:
+def lay_out(expression: Expression | str, num_inputs: int = 1, ard: bool = True) -> Layout:
     """Give every free number of an expression on ``num_inputs`` inputs its slot.
 
     With ``ard`` a leaf on all inputs has a lengthscale, period and location for each of them,
     otherwise one lengthscale and one period for all; a location is a point, and has all inputs.
     """
+    return _lay_out(parse(expression), num_inputs, ard)
+
+
+@lru_cache(maxsize=20_000)
+def _lay_out(expression: Expression, num_inputs: int, ard: bool) -> Layout:
+    if num_inputs < 1:
+        raise GrammarError(f"there must be at least one input, got {num_inputs}.")
     beyond = max(dims_used(expression), default=1)
     if beyond > num_inputs:
         raise GrammarError(
@@ -116,6 +129,9 @@ def lay_out(expression: Expression, num_inputs: int = 1, ard: bool = True) -> La
     builder.take("", families.NOISE_VARIANCE, 0, None)
     root = builder.node(expression, "", scaled=True, merge_noise=True)
     return Layout(expression, num_inputs, ard, tuple(builder.slots), root)
+
+
+forget_on_change(_lay_out.cache_clear)
 
 
 class _Builder:

@@ -21,9 +21,10 @@ from gpflow.kernels import Combination, Kernel, Periodic
 from gpflow.utilities import parameter_dict
 
 from vbks.grammar.families import RESERVED_WORDS, is_known
-from vbks.kernels.families import Family, family_of, register_opaque, registered_families
+from vbks.kernels.families import Family
 from vbks.kernels.gpflow_kernels import Scaled, positive_parameter
 from vbks.kernels.parameters import Normal, Parameter
+from vbks.kernels.registry import LOCK, family_of, register_opaque, registered_families
 
 OPAQUE_PRIOR_SD = 1.5
 """Of a number of an opaque leaf: about the width of our own priors, since nothing is known of the
@@ -37,6 +38,11 @@ def scale_holder(kernel: Kernel) -> Any:
 
 def opaque_family(prototype: Kernel, kernel: Kernel) -> Family:
     """The family of a kernel, registered under the first name that is free or means the same."""
+    with LOCK:
+        return _find_or_register(prototype, kernel)
+
+
+def _find_or_register(prototype: Kernel, kernel: Kernel) -> Family:
     stem = re.sub("[^A-Za-z0-9_]", "_", type(kernel).__name__).lstrip("_0123456789") or "Kernel"
     configuration = _configuration(prototype)
     for number in count(1):

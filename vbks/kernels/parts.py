@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from vbks.grammar.canonical import arrange
 from vbks.grammar.expression import ChangePoint, ChangeWindow, Leaf, Product, leaves
-from vbks.kernels.families import family_of
 from vbks.kernels.layout import Node
+from vbks.kernels.registry import family_of
 
 IMPOSSIBLE = -1e6
 """The likeness of parts of different kinds."""

@@ -37,11 +37,12 @@ from vbks.grammar.expression import (
 )
 from vbks.kernels import gpflow_kernels as ours
 from vbks.kernels.conversion import offset_of, shape_parameters
-from vbks.kernels.families import Family, family_of
+from vbks.kernels.families import Family
 from vbks.kernels.gpflow_kernels import ConvexSum, FamilyKernel, Scaled
 from vbks.kernels.layout import Layout, Node, lay_out
 from vbks.kernels.opaque import free_values, opaque_family, prototype_of, scale_holder
 from vbks.kernels.parameters import Parameter
+from vbks.kernels.registry import family_of
 
 
 @dataclass(frozen=True, eq=False)

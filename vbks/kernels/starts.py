@@ -20,12 +20,12 @@ from vbks.grammar.expression import (
     Leaf,
 )
 from vbks.kernels import families
-from vbks.kernels.families import family_of
 from vbks.kernels.inheritance import Parent, inherit
 from vbks.kernels.layout import Layout
 from vbks.kernels.parameters import InputSummary, Start
 from vbks.kernels.parts import Part, parts_of
 from vbks.kernels.periodogram import merge_repeats, period_candidates
+from vbks.kernels.registry import family_of
 
 NEAR = 0.7
 """Standard deviation of starts that keep near the suggested one: a factor of two either way."""

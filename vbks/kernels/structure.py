@@ -14,8 +14,8 @@ import numpy as np
 
 from vbks.arrays import Indices
 from vbks.grammar.expression import Leaf
-from vbks.kernels.families import family_of
 from vbks.kernels.layout import Layout, Node
+from vbks.kernels.registry import family_of
 from vbks.kernels.terms import OUTER_KINDS, Term, family_at, terms_of
 
 SWEEPS = ("plain", "rational", "rational_outer", "outer", "dense", "line", "noise")

@@ -16,10 +16,10 @@ from vbks.grammar.expression import (
     Expression,
     Leaf,
     Product,
-    dims_used,
 )
-from vbks.kernels.families import Family, family_of
+from vbks.kernels.families import Family
 from vbks.kernels.layout import NOISE_SLOT, Layout, Node, lay_out
+from vbks.kernels.registry import family_of
 
 MAX_TERMS = 512
 """Terms of one candidate. Seven leaves make at most twelve; far beyond that, products of sums would
@@ -72,9 +72,9 @@ def family_at(leaf: Node) -> Family:
     return family_of(leaf.expression.family)
 
 
-def is_batchable(expression: Expression) -> bool:
-    """Whether the bank can evaluate an expression; if not, its GPflow kernel can."""
-    layout = lay_out(expression, num_inputs=max(dims_used(expression), default=1))
+def is_batchable(expression: Expression | str, num_inputs: int = 1) -> bool:
+    """Whether a bank can evaluate an expression; if not, its GPflow kernel can."""
+    layout = lay_out(expression, num_inputs)
     opaque = any(family_at(leaf).route == "opaque" for leaf in _leaves(layout.root))
     return not opaque and _num_terms(layout.root, layout.num_inputs) <= MAX_TERMS
 

@@ -12,7 +12,7 @@ import vbks
 from vbks.grammar import K12, K144, Leaf, Sum
 from vbks.kernels import Bank, Normal, Parameter, num_traces, to_gpflow
 from vbks.kernels import bank as bank_module
-from vbks.kernels.bank import _compiled
+from vbks.kernels.bank import _make_compiled
 from vbks.kernels.conversion import _bindings
 
 CHANGES = (
@@ -253,7 +253,7 @@ def test_another_list__runs_without_a_new_trace():
 
 
 def test_whole_bank__is_one_trace():
-    _compiled.cache_clear()
+    _make_compiled.cache_clear()
     before = num_traces()
     bank = Bank(K144)
     theta, X1, X2 = draw(bank)

@@ -32,13 +32,13 @@ from strategies import random_expression
 from vbks.errors import GrammarError
 from vbks.grammar import K144, Expression, parse
 from vbks.grammar import families as grammar_families
-from vbks.kernels import families, gpflow_kernels
+from vbks.kernels import gpflow_kernels, registry
 from vbks.kernels.conversion import assign, read_theta, to_gpflow
-from vbks.kernels.families import register_family
-from vbks.kernels.layout import NOISE_SLOT, Layout, lay_out
+from vbks.kernels.layout import NOISE_SLOT, Layout, _lay_out, lay_out
 from vbks.kernels.opaque import OPAQUE_PRIOR_SD
 from vbks.kernels.parameters import Normal, Parameter
 from vbks.kernels.reading import KernelReading, from_gpflow
+from vbks.kernels.registry import register_family
 
 X = np.random.default_rng(0).normal(size=(5, 4))
 X2 = np.random.default_rng(1).normal(size=(4, 4))
@@ -49,9 +49,9 @@ RANDOM = [random_expression(random.Random(seed)) for seed in range(60)]
 @pytest.fixture(autouse=True)
 def _forget_families(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(grammar_families, "_RULES", dict(grammar_families._RULES))
-    monkeypatch.setattr(families, "_FAMILIES", dict(families._FAMILIES))
+    monkeypatch.setattr(registry, "_FAMILIES", dict(registry._FAMILIES))
     yield
-    lay_out.cache_clear()
+    _lay_out.cache_clear()
 
 
 def draw(layout: Layout, seed: int = 0) -> np.ndarray:
@@ -583,4 +583,4 @@ def test_opaque__is_stationary_when_gpflow_says_so() -> None:
 def test_opaque__has_no_formula() -> None:
     from_gpflow(Matern52())
     with pytest.raises(GrammarError, match="opaque family has no formula"):
-        families.family_of("Matern52").formula(X, X)
+        registry.family_of("Matern52").formula(X, X)

@@ -30,7 +30,7 @@ from vbks.grammar import (
     parse,
 )
 from vbks.grammar import families as grammar_families
-from vbks.kernels import families
+from vbks.kernels import registry
 from vbks.kernels.families import LENGTHSCALE, MIXTURE
 from vbks.kernels.free_parameters import num_free_parameters
 from vbks.kernels.layout import lay_out
@@ -107,13 +107,17 @@ def test_num_free_parameters__of_several_inputs(
     assert num_free_parameters(parse(text), num_inputs, ard) == count
 
 
+def dummy(X1, X2, **parameters):
+    return X1[..., 0] * X2[..., 0]
+
+
 def test_num_free_parameters__takes_every_parameter_of_a_registered_family(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(families, "_FAMILIES", dict(families._FAMILIES))
+    monkeypatch.setattr(registry, "_FAMILIES", dict(registry._FAMILIES))
     monkeypatch.setattr(grammar_families, "_RULES", dict(grammar_families._RULES))
-    families.register_family("Odd", lambda X1, X2, **_: X1, (LENGTHSCALE, MIXTURE))
-    families.register_family("Even", lambda X1, X2, **_: X1, (LENGTHSCALE,), stationary=True)
+    registry.register_family("Odd", dummy, (LENGTHSCALE, MIXTURE))
+    registry.register_family("Even", dummy, (LENGTHSCALE,), stationary=True)
     assert num_free_parameters(parse("Odd * SE + WN * Odd")) == 1 + 4 + 3
     assert num_free_parameters(parse("Even * SE + WN * Even")) == 1 + 3
 

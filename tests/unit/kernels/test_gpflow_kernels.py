@@ -12,7 +12,7 @@ from gpflow.probability_distributions import Gaussian
 from scipy.special import expit, ive
 
 from vbks.errors import GrammarError
-from vbks.kernels.families import VARIANCE, Family, family_of
+from vbks.kernels.families import VARIANCE, Family
 from vbks.kernels.gpflow_kernels import (
     ChangePoint,
     ChangeWindow,
@@ -22,6 +22,7 @@ from vbks.kernels.gpflow_kernels import (
     Scaled,
 )
 from vbks.kernels.parameters import Normal, Parameter
+from vbks.kernels.registry import family_of
 
 X = np.random.default_rng(0).normal(size=(6, 3))
 X2 = np.random.default_rng(1).normal(size=(4, 3))

@@ -38,7 +38,7 @@ def is_within_bounds(layout: Layout, theta: Array) -> bool:
 
 
 def values(layout: Layout, theta: Array, suffix: str) -> list[float]:
-    return [float(v) for name, v in zip(layout.names, theta, strict=True) if name.endswith(suffix)]
+    return [float(v) for name, v in zip(layout.names, theta, strict=True) if suffix in name]
 
 
 def test_summarise_inputs__of_each_input_has_range_spacing_and_periods() -> None:

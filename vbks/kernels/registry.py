@@ -1,0 +1,120 @@
+"""Which families there are: those that come with vbks, a user's own, and GPflow kernels read in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from threading import RLock
+from typing import TYPE_CHECKING
+
+import gpflow
+import tensorflow as tf
+
+from vbks.errors import GrammarError
+from vbks.grammar.families import FamilyRules, declare
+from vbks.kernels.families import BUILT_IN, VARIANCE, Family, Formula, no_formula
+from vbks.kernels.parameters import Parameter
+
+if TYPE_CHECKING:
+    from gpflow.kernels import Kernel
+
+LOCK = RLock()
+"""Held while families are looked up and added, which several threads may do at once."""
+
+_FAMILIES = dict(BUILT_IN)
+
+_CACHES: list[Callable[[], None]] = []
+
+
+def family_of(name: str) -> Family:
+    """The family of that name."""
+    try:
+        return _FAMILIES[name]
+    except KeyError:
+        known = ", ".join(sorted(_FAMILIES))
+        raise GrammarError(f"family {name!r} has no formula. Known: {known}.") from None
+
+
+def registered_families() -> tuple[str, ...]:
+    """The names of all families with a formula, in alphabetical order."""
+    return tuple(sorted(_FAMILIES))
+
+
+def forget_on_change(clear_cache: Callable[[], None]) -> None:
+    """Have a cache cleared whenever a family is replaced."""
+    _CACHES.append(clear_cache)
+
+
+def register_family(
+    name: str,
+    formula: Formula,
+    parameters: Sequence[Parameter],
+    *,
+    stationary: bool = False,
+    variance: Parameter = VARIANCE,
+    replace: bool = False,
+) -> Family:
+    """Add a family of your own, after which it can be parsed, searched, fitted and batched.
+
+    With ``replace`` an earlier one of yours may have had the same name.
+    """
+    family = Family(name, formula, _checked(name, parameters), variance, stationary)
+    _try_formula(family)
+    with LOCK:
+        if _FAMILIES.get(name) == family:
+            return family
+        if name in BUILT_IN or (name in _FAMILIES and not replace):
+            remedy = "Give yours another name" + ("." if name in BUILT_IN else ", or replace=True.")
+            raise GrammarError(f"family {name!r} is already registered. {remedy}")
+        declare(FamilyRules(name, stationary=stationary))
+        _FAMILIES[name] = family
+        for clear_cache in _CACHES:
+            clear_cache()
+    return family
+
+
+def register_opaque(
+    name: str, prototype: Kernel, parameters: tuple[Parameter, ...], *, stationary: bool = False
+) -> Family:
+    """Add a family whose members are copies of a GPflow kernel, which no formula here describes."""
+    with LOCK:
+        if name in _FAMILIES:
+            raise GrammarError(f"family {name!r} is already registered. Give yours another name.")
+        declare(FamilyRules(name, stationary=stationary))
+        _FAMILIES[name] = Family(
+            name, no_formula, parameters, VARIANCE, stationary, route="opaque", prototype=prototype
+        )
+        return _FAMILIES[name]
+
+
+def _checked(name: str, parameters: Sequence[Parameter]) -> tuple[Parameter, ...]:
+    if isinstance(parameters, Parameter) or not all(isinstance(p, Parameter) for p in parameters):
+        raise GrammarError(f"family {name!r} needs a list of Parameter, got {parameters!r}.")
+    counts = Counter(parameter.name for parameter in parameters)
+    twice = [parameter for parameter, count in counts.items() if count > 1]
+    if "variance" in counts or twice:
+        wrong = "variance" if "variance" in counts else twice[0]
+        raise GrammarError(
+            f"family {name!r} cannot have a parameter {wrong!r}: names are used once, and every "
+            "family has a variance already, which multiplies its formula."
+        )
+    return tuple(parameters)
+
+
+def _try_formula(family: Family) -> None:
+    """Evaluate the formula between two and three points, so that a mistake shows at once."""
+    dtype = gpflow.default_float()
+    values = {
+        p.name: tf.ones([1, 1, 1] if p.per_input else [1, 1], dtype) for p in family.parameters
+    }
+    try:
+        result = family.formula(tf.ones([2, 1, 1], dtype), tf.zeros([1, 3, 1], dtype), **values)
+        given = tf.convert_to_tensor(result).shape
+        shape = tf.broadcast_static_shape(tf.TensorShape([2, 3]), given)
+    except Exception as error:
+        raise GrammarError(f"the formula of family {family.name!r} fails: {error}") from error
+    if shape != [2, 3]:
+        raise GrammarError(
+            f"the formula of family {family.name!r} gives shape {given} for X1 [2, 1, 1] "
+            "and X2 [1, 3, 1], expected [2, 3]: add up over the last axis."
+        )
