@@ -1,8 +1,11 @@
 """The top level of the repository, where this is run from one."""
 
+import re
 from pathlib import Path
 
 import vbks
+from vbks.grammar import families
+from vbks.kernels import registry
 
 ROOT = Path(vbks.__file__).parents[1]
 TOP = {
@@ -33,3 +36,23 @@ def test_readme__names_the_two_commands():
     for command in ("./scripts/demo", "./scripts/test"):
         assert command in text
         assert (ROOT / command).stat().st_mode & 0o111, f"{command} cannot be run"
+
+
+def test_readme__code_runs():
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S)
+    assert blocks
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), {})
+
+
+def test_contributing__code_runs(monkeypatch):
+    monkeypatch.setattr(registry, "_FAMILIES", dict(registry._FAMILIES))
+    monkeypatch.setattr(families, "_RULES", dict(families._RULES))
+    text = (ROOT / "docs" / "contributing.md").read_text()
+    for block in re.findall(r"```python\n(.*?)```", text, flags=re.S):
+        exec(compile(block, "contributing.md", "exec"), {})
+
+
+def test_pages__have_no_placeholders():
+    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        assert not re.search(r"\b[A-Z]+_[A-Z_]+\b(?!`)", page.read_text().replace("`", "")), page

@@ -8,6 +8,7 @@ into a table of leaves (whose row 0 stands for no leaf), or at a term or candida
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -151,6 +152,10 @@ class _Builder:
                 self.shares.setdefault(self._at(m.candidate, slots), len(self.shares))
             for node in m.dense:
                 self._place_dense(m.candidate, node)
+        if self.dense:
+            # Tables for all that may stand beside such leaves, so that graphs are few.
+            for kind in product(("SE", "RQ", "PER"), {1, self.num_inputs}):
+                self.dense.setdefault(kind, _Table())
         rationals = [(i, m.candidate, node) for i, m in enumerate(members) for node in m.rationals]
         scale_slot, scale_term = _pairs(
             (slot, i) for i, m in enumerate(members) for slot in self._scales(m)

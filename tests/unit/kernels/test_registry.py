@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import vbks
+from vbks.grammar import families as grammar_families
+from vbks.kernels import Bank, Normal, Parameter, num_free_parameters, registry, to_gpflow
+
+SCALE = Parameter("scale", Normal(0.0, 1.0), per_input=True)
+POWER = Parameter("power", Normal(0.0, 1.0))
+
+
+@pytest.fixture(autouse=True)
+def _forget_families(monkeypatch):
+    monkeypatch.setattr(registry, "_FAMILIES", dict(registry._FAMILIES))
+    monkeypatch.setattr(grammar_families, "_RULES", dict(grammar_families._RULES))
+
+
+def cauchy(X1, X2, scale, power):
+    return (1.0 + tf.reduce_sum(tf.square((X1 - X2) / scale), axis=-1)) ** -power
+
+
+def test_own_family__is_known_everywhere_after_one_call():
+    vbks.register_family("CAUCHY", cauchy, [SCALE, POWER], stationary=True)
+    assert str(vbks.parse("CAUCHY[2] * LIN")) == "CAUCHY[2] * LIN"
+    assert num_free_parameters("CAUCHY") == 4
+    assert len(vbks.space(level=2, families=("CAUCHY", "LIN"))) == 8
+    X = np.random.default_rng(0).normal(size=(5, 2))
+    bank = Bank(["CAUCHY"], num_inputs=2)
+    theta = 0.3 * np.ones((1, bank.num_slots))
+    np.testing.assert_allclose(
+        bank(theta, X)[0], to_gpflow("CAUCHY", 2, theta=theta[0])(X), atol=1e-12
+    )
+
+
+def test_same_name_again__is_refused_unless_it_replaces():
+    vbks.register_family("CAUCHY", cauchy, [SCALE, POWER])
+    vbks.register_family("CAUCHY", cauchy, [SCALE, POWER])
+    before = Bank(["CAUCHY"])(np.zeros((1, 4)), [[0.0], [1.0]]).numpy()
+
+    def other(X1, X2, scale, power):
+        return 3.0 * cauchy(X1, X2, scale, power)
+
+    with pytest.raises(vbks.GrammarError, match=r"already registered.*replace=True"):
+        vbks.register_family("CAUCHY", other, [SCALE, POWER])
+    vbks.register_family("CAUCHY", other, [SCALE, POWER], replace=True)
+    after = Bank(["CAUCHY"])(np.zeros((1, 4)), [[0.0], [1.0]]).numpy()
+    np.testing.assert_allclose(after, 3 * before)
+
+
+def test_built_in_family__cannot_be_replaced():
+    with pytest.raises(vbks.GrammarError, match="'SE' is already registered"):
+        vbks.register_family("SE", cauchy, [SCALE, POWER], replace=True)
+
+
+@pytest.mark.parametrize(
+    ("formula", "parameters", "message"),
+    [
+        (cauchy, SCALE, "needs a list of Parameter"),
+        (cauchy, [SCALE, SCALE], "cannot have a parameter 'scale'"),
+        (cauchy, [Parameter("variance", Normal(0, 1))], "cannot have a parameter 'variance'"),
+        (cauchy, [SCALE], "formula of family 'BAD' fails"),
+        (lambda X1, X2: X1 - X2, [], r"gives shape \(2, 3, 1\).*add up over the last axis"),
+    ],
+)
+def test_mistake__is_named_when_it_is_registered(formula, parameters, message):
+    with pytest.raises(vbks.GrammarError, match=message):
+        vbks.register_family("BAD", formula, parameters)
+    with pytest.raises(vbks.GrammarError, match="unknown family"):
+        vbks.parse("BAD")
