@@ -19,9 +19,10 @@ from vbks.kernels.layout import Layout, Node
 from vbks.kernels.registry import family_of
 from vbks.kernels.terms import OUTER_KINDS, Term, family_at, terms_of
 
-SWEEPS = ("plain", "rational", "rational_outer", "outer", "dense", "line", "noise")
-"""Terms are sorted by the work they need: the first five have an exponent, the last five outer
-functions; white noise is only there on diagonals."""
+SWEEPS = ("plain", "rational", "outer", "mixed", "dense", "line", "noise")
+"""Terms are sorted by the work they need. The first four have an exponent, of at most one periodic
+leaf but for mixed ones, which have anything; the last five may have outer functions; white noise is
+only there on diagonals."""
 
 DenseKind = tuple[str, int]
 """Family and number of inputs of leaves that are computed together by their formula."""
@@ -40,7 +41,8 @@ class Structure(NamedTuple):
     ``slots`` are the values that terms and leaves need, in groups of ``slot_counts``: scales of
     terms; lengthscales of squares, waves and rational leaves; periods of waves; α of rational
     leaves; location, steepness and width of outer functions. Targets are term (or rational leaf)
-    × inputs + input. Terms are sorted by sweep, and by candidate within a sweep.
+    × inputs + input. Terms are sorted by sweep, and by candidate within a sweep. One periodic leaf
+    has at most ``waves_per_leaf`` waves.
     """
 
     shares: Indices
@@ -58,6 +60,7 @@ class Structure(NamedTuple):
     term_counts: Indices
     term_waves: Indices
     term_outers: Indices
+    waves_per_leaf: Indices
     term_dense: Indices
     dense: tuple[DenseTable, ...]
 
@@ -101,8 +104,10 @@ class _Member(NamedTuple):
             return "noise"
         if self.by_formula:
             return "dense"
+        if len(self.waves) > 1 or (self.rationals and self.term.outers):
+            return "mixed"
         if self.rationals:
-            return "rational_outer" if self.term.outers else "rational"
+            return "rational"
         if self.squares or self.waves:
             return "outer" if self.term.outers else "plain"
         return "line"
@@ -193,9 +198,16 @@ class _Builder:
             term_counts=_int32([sweeps.count(s) for s in SWEEPS]),
             term_waves=term_waves,
             term_outers=term_outers,
+            waves_per_leaf=np.array(
+                min(term_waves.shape[1], self._waves_per_leaf(members)), np.int32
+            ),
             term_dense=_padded(self._denses(m) for m in members),
             dense=tuple(self._dense_table(kind) for kind in sorted(self.dense)),
         )
+
+    def _waves_per_leaf(self, members: Sequence[_Member]) -> int:
+        """The most waves of one periodic leaf: one for each of its inputs."""
+        return max((len(self._inputs(n)) for m in members for n in m.waves), default=0)
 
     def _at(self, candidate: int, slots: Iterable[int]) -> tuple[int, ...]:
         return tuple(candidate * self.num_slots + slot for slot in slots)

@@ -92,7 +92,7 @@ def rational_sweep(
     ratio = _product(u.left, u.right)
     log_ratio = tf.math.log(ratio)
     minus_alpha = -u.alpha[..., tf.newaxis, tf.newaxis]
-    powers = tf.math.segment_sum(minus_alpha * log_ratio, u.term)
+    powers = tf.math.unsorted_segment_sum(minus_alpha * log_ratio, u.term, tf.shape(e.left)[0])
     terms = tf.exp(_product(e.left, e.right) + powers)
 
     def pull(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
@@ -107,7 +107,7 @@ def rational_sweep(
     return terms, pull
 
 
-def rational_outer_sweep(
+def mixed_sweep(
     e: Exponent, u: Ratio, a1: tf.Tensor, a2: tf.Tensor
 ) -> tuple[tf.Tensor, Callable[[tf.Tensor], tuple[tf.Tensor, ...]]]:
     """Terms a(x) exp(E − Σ α log u) a(x'), and the gradients of both sweeps."""
