@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import gpflow
@@ -34,7 +34,7 @@ from vbks.grammar import K144, Expression, parse
 from vbks.grammar import families as grammar_families
 from vbks.kernels import gpflow_kernels, registry
 from vbks.kernels.conversion import assign, read_theta, to_gpflow
-from vbks.kernels.layout import NOISE_SLOT, Layout, _lay_out, lay_out
+from vbks.kernels.layout import NOISE_SLOT, Layout, lay_out
 from vbks.kernels.opaque import OPAQUE_PRIOR_SD
 from vbks.kernels.parameters import Normal, Parameter
 from vbks.kernels.reading import KernelReading, from_gpflow
@@ -44,14 +44,6 @@ X = np.random.default_rng(0).normal(size=(5, 4))
 X2 = np.random.default_rng(1).normal(size=(4, 4))
 
 RANDOM = [random_expression(random.Random(seed)) for seed in range(60)]
-
-
-@pytest.fixture(autouse=True)
-def _forget_families(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(grammar_families, "_RULES", dict(grammar_families._RULES))
-    monkeypatch.setattr(registry, "_FAMILIES", dict(registry._FAMILIES))
-    yield
-    _lay_out.cache_clear()
 
 
 def draw(layout: Layout, seed: int = 0) -> np.ndarray:

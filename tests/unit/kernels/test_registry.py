@@ -3,17 +3,10 @@ import pytest
 import tensorflow as tf
 
 import vbks
-from vbks.grammar import families as grammar_families
-from vbks.kernels import Bank, Normal, Parameter, num_free_parameters, registry, to_gpflow
+from vbks.kernels import Bank, Normal, Parameter, num_free_parameters, to_gpflow
 
 SCALE = Parameter("scale", Normal(0.0, 1.0), per_input=True)
 POWER = Parameter("power", Normal(0.0, 1.0))
-
-
-@pytest.fixture(autouse=True)
-def _forget_families(monkeypatch):
-    monkeypatch.setattr(registry, "_FAMILIES", dict(registry._FAMILIES))
-    monkeypatch.setattr(grammar_families, "_RULES", dict(grammar_families._RULES))
 
 
 def cauchy(X1, X2, scale, power):
