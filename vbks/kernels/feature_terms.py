@@ -121,7 +121,7 @@ class FeatureTerms:
         structure, num = self.structure, self.structure.slot_counts[5]
         sums = add_up(self.ratio, structure.rational_target, num * num_inputs)
         self.ratio_sums = tf.reshape(sums, [num, num_inputs, self.num_samples])
-        relevance = -self.ratio_sums / self.alpha[:, tf.newaxis]
+        relevance = -self.ratio_sums / tf.expand_dims(self.alpha, 1)
         left = self.quadratics.left(relevance, tf.ones_like(self.alpha))
         plain, rational, outer, *_ = self.counts
         num = structure.rational_counts[1]
@@ -139,7 +139,7 @@ class FeatureTerms:
         places = self.structure.term_outers[first : first + outer + mixed + dense + line]
         self.outers = Outers(*self.outer_values, self.structure, places, X)
         end = first + outer + mixed + dense
-        self.line_scale = tf.exp(self.log_scale[end : end + line])[..., tf.newaxis]
+        self.line_scale = tf.expand_dims(tf.exp(self.log_scale[end : end + line]), -1)
 
     def _sweep(self) -> None:
         counts = self.structure.term_counts
@@ -186,7 +186,7 @@ class FeatureTerms:
         relevance = tf.concat([simple.relevance, general.relevance], axis=0)
 
         ratio_relevance, _ = self.quadratics.pull(tf.concat([rational[1], mixed[1]], axis=0))
-        ratio_sums = -ratio_relevance / self.alpha[:, tf.newaxis]
+        ratio_sums = -ratio_relevance / tf.expand_dims(self.alpha, 1)
         alpha = self.alpha * tf.concat([rational[2], mixed[2]], axis=0)
         alpha -= tf.reduce_sum(ratio_sums * self.ratio_sums, axis=1)
 

@@ -27,8 +27,8 @@ class Quadratics:
     """
 
     def __init__(self, X1: tf.Tensor, X2: tf.Tensor) -> None:
-        x = tf.transpose(X1)[:, tf.newaxis]
-        eye = tf.eye(tf.shape(X1)[1], dtype=X1.dtype)[..., tf.newaxis] * tf.ones_like(x)
+        x = tf.expand_dims(tf.transpose(X1), 1)
+        eye = tf.expand_dims(tf.eye(tf.shape(X1)[1], dtype=X1.dtype), -1) * tf.ones_like(x)
         relevances = tf.concat([eye * x, -0.5 * tf.square(x), -0.5 * eye], axis=1)
         none = tf.zeros_like(eye[:1])
         constant = tf.concat([none, tf.ones_like(none[:, :1]), none], axis=1)
@@ -38,13 +38,15 @@ class Quadratics:
 
     def left(self, relevance: tf.Tensor, constant: tf.Tensor) -> tf.Tensor:
         """Combine relevances [T, D, S] and constants [T, S]: [T, S, 2D+1, n1]."""
-        coefficients = tf.concat([relevance, constant[:, tf.newaxis]], axis=1)
+        coefficients = tf.concat([relevance, tf.expand_dims(constant, 1)], axis=1)
         return tf.einsum("tqs,qrn->tsrn", coefficients, self.basis)
 
     def pull(self, pulled: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Gradients of relevances and constants from those of the left features."""
         coefficients = tf.einsum("tsrn,qrn->tqs", pulled, self.basis)
-        return coefficients[:, :-1], coefficients[:, -1]
+        num_inputs = tf.shape(coefficients)[1] - 1
+        relevance, constant = tf.split(coefficients, [num_inputs, 1], axis=1)
+        return relevance, tf.squeeze(constant, axis=1)
 
 
 class Waves:
@@ -66,28 +68,29 @@ class Waves:
         self.num_rows = tf.shape(weight)[0] + 1
         self.weight = tf.gather(tf.pad(weight, [[1, 0], [0, 0]]), places)
         x = tf.gather(tf.concat([X1, X2], axis=0), structure.wave_dim, axis=1)
-        x = tf.transpose(x)[:, tf.newaxis]
-        phase = frequency[..., tf.newaxis] * x
+        x = tf.expand_dims(tf.transpose(x), 1)
+        phase = tf.expand_dims(frequency, -1) * x
         circle = tf.stack([tf.cos(phase), tf.sin(phase)], axis=2)
         no_wave = [[1, 0], [0, 0], [0, 0]]
         sizes = [tf.shape(X1)[0], tf.shape(X2)[0]]
-        x = tf.gather(tf.pad(x, no_wave), places)[..., tf.newaxis, :]
+        x = tf.expand_dims(tf.gather(tf.pad(x, no_wave), places), -2)
         circle = tf.gather(tf.pad(circle, [*no_wave, [0, 0]]), places)
         self.x1, x2 = tf.split(x, sizes, axis=-1)
         self.circle1, circle2 = tf.split(circle, sizes, axis=-1)
-        self.left = self._rows(self.circle1 * self.weight[..., tf.newaxis, tf.newaxis])
+        weight = tf.expand_dims(tf.expand_dims(self.weight, -1), -1)
+        self.left = self._rows(self.circle1 * weight)
         self.right = self._rows(circle2)
         self.right_tangent = self._rows(circle2 * x2)
 
     def _rows(self, features: tf.Tensor) -> tf.Tensor:
         """[T, P, S, 2, n] -> [T, S, 2P, n]."""
-        shape = tf.shape(features)
+        T, P, S, _, n = tf.unstack(tf.shape(features), num=5)
         by_sample = tf.transpose(features, [0, 2, 1, 3, 4])
-        return tf.reshape(by_sample, [shape[0], shape[2], 2 * shape[1], shape[4]])
+        return tf.reshape(by_sample, [T, S, 2 * P, n])
 
     def _from_rows(self, rows: tf.Tensor) -> tf.Tensor:
-        shape = tf.shape(rows)
-        by_sample = tf.reshape(rows, [shape[0], shape[1], shape[2] // 2, 2, shape[3]])
+        T, S, columns, n = tf.unstack(tf.shape(rows), num=4)
+        by_sample = tf.reshape(rows, [T, S, columns // 2, 2, n])
         return tf.transpose(by_sample, [0, 2, 1, 3, 4])
 
     def pull(
@@ -102,11 +105,11 @@ class Waves:
         pulled, pulled_tangent = self._from_rows(pulled), self._from_rows(pulled_tangent)
         cosine, sine = tf.unstack(self.circle1, num=2, axis=3)
         turned = tf.stack([-sine, cosine], axis=3)
-        weight = tf.reduce_sum(pulled * self.circle1, axis=[3, 4]) - constant[:, tf.newaxis]
+        weight = tf.reduce_sum(pulled * self.circle1, axis=[3, 4]) - tf.expand_dims(constant, 1)
         frequency = tf.reduce_sum(turned * (pulled * self.x1 - pulled_tangent), axis=[3, 4])
         both = tf.stack([weight, self.weight * frequency], axis=2)
-        sums = add_up(both, self.places, self.num_rows)[1:]
-        return sums[:, 0], sums[:, 1]
+        weight, frequency = tf.unstack(add_up(both, self.places, self.num_rows)[1:], num=2, axis=1)
+        return weight, frequency
 
 
 class Outers:
@@ -127,9 +130,10 @@ class Outers:
     ) -> None:
         self.places = places
         self.kind = structure.outer_kind
-        self.line = tf.transpose(tf.gather(X, structure.outer_dim, axis=1))[:, tf.newaxis]
-        self.line -= location[..., tf.newaxis]
-        self.steepness, self.half = steepness[..., tf.newaxis], 0.5 * width[..., tf.newaxis]
+        x = tf.transpose(tf.gather(X, structure.outer_dim, axis=1))
+        self.line = tf.expand_dims(x, 1) - tf.expand_dims(location, -1)
+        self.steepness = tf.expand_dims(steepness, -1)
+        self.half = 0.5 * tf.expand_dims(width, -1)
         self.after = tf.sigmoid(self.steepness * self.line)
         self.entered = tf.sigmoid(self.steepness * (self.half + self.line))
         self.not_left = tf.sigmoid(self.steepness * (self.half - self.line))
@@ -144,10 +148,10 @@ class Outers:
         """Gradients of location, log steepness and log width: [L, 3, S]."""
         before = tf.math.cumprod(self.factors, axis=1, exclusive=True)
         after = tf.math.cumprod(self.factors, axis=1, exclusive=True, reverse=True)
-        entries = pulled[:, tf.newaxis] * before * after
+        entries = tf.expand_dims(pulled, 1) * before * after
         sums = add_up(entries, self.places, tf.shape(self.kind)[0] + 1)[1:]
         tangents = tf.gather(self._tangents(), self.kind, batch_dims=1)
-        return tf.reduce_sum(sums[:, tf.newaxis] * tangents, axis=-1)
+        return tf.reduce_sum(tf.expand_dims(sums, 1) * tangents, axis=-1)
 
     def _tangents(self) -> tf.Tensor:
         """Derivatives of all kinds with respect to the three parameters: [L, 5, 3, S, n]."""

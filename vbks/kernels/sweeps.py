@@ -41,7 +41,7 @@ def _contract(gradient: tf.Tensor, right: tf.Tensor) -> tf.Tensor:
 
 
 def _row(vector: tf.Tensor) -> tf.Tensor:
-    return vector[..., tf.newaxis, :]
+    return tf.expand_dims(vector, -2)
 
 
 def plain_sweep(e: Exponent) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
@@ -65,9 +65,10 @@ def outer_sweep(
         W = upstream * V
         right = tf.concat([e.right_and_tangent * _row(a2), _row(a2)], axis=-2)
         pulled = _contract(W, right)
+        exponent, last = tf.split(pulled, [tf.shape(pulled)[2] - 1, 1], axis=2)
         return (
-            pulled[..., :-1, :] * _row(a1),
-            pulled[..., -1, :],
+            exponent * _row(a1),
+            tf.squeeze(last, axis=2),
             tf.linalg.matvec(W, a1, transpose_a=True),
         )
 
@@ -91,7 +92,7 @@ def rational_sweep(
     """Terms exp(E − Σ α log u), and gradients for exponent, left features of u, and α."""
     ratio = _product(u.left, u.right)
     log_ratio = tf.math.log(ratio)
-    minus_alpha = -u.alpha[..., tf.newaxis, tf.newaxis]
+    minus_alpha = tf.expand_dims(tf.expand_dims(-u.alpha, -1), -1)
     powers = tf.math.unsorted_segment_sum(minus_alpha * log_ratio, u.term, tf.shape(e.left)[0])
     terms = tf.exp(_product(e.left, e.right) + powers)
 
