@@ -95,8 +95,8 @@ def run(context: Context) -> list[Figure]:
 def draw(lines: Sequence[Line], path: Path) -> None:
     """The newest run: milliseconds of the bank and of the loop, side by side."""
     values = {figure.name: figure.value for figure in lines[-1].figures}
-    names = [name for name in values if _by_loop(name) in values]
-    canvas = Canvas(figsize=(8, 3.2), layout="constrained")
+    names = [name for name in values if "," in name and _by_loop(name) in values]
+    canvas = Canvas(figsize=(8, 2.6), layout="constrained")
     panel = canvas.subplots()
     for offset, label, color in (
         (-0.2, "the bank", "tab:blue"),
@@ -109,9 +109,9 @@ def draw(lines: Sequence[Line], path: Path) -> None:
     panel.set_yticks(range(len(names)), names)
     panel.invert_yaxis()
     panel.set_xscale("log")
-    panel.set_xlim(1, 10 * max(values[_by_loop(name)] for name in names))
+    panel.set_xlim(1, 30 * max(values[_by_loop(name)] for name in names))
     panel.set_xlabel("milliseconds")
-    panel.legend(loc="lower right")
+    panel.legend(loc="upper right")
     canvas.suptitle(f"K144 with gradients, {lines[-1].cores} cores, {lines[-1].date[:10]}")
     canvas.savefig(path, dpi=120)
 
