@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import tensorflow as tf
 from rich.console import Console
 from rich.table import Table
 
@@ -11,13 +10,11 @@ from vbks.arrays import Array
 from vbks.data import Units
 from vbks.datasets import airline
 from vbks.grammar import K144, canonical, uniform_prior
+from vbks.inference import ExactEvidence
 from vbks.kernels import Bank, candidate_rng, draw_starts, num_free_parameters, summarise_inputs
 
 STARTS = 8
 """Starting values for each kernel; the table shows the best of them."""
-
-JITTER = 1e-8
-"""Added to the diagonal, which a smooth kernel with little noise needs to be factorised."""
 
 
 def print_kernels(show: int, seed: int) -> None:
@@ -26,7 +23,7 @@ def print_kernels(show: int, seed: int) -> None:
     units = Units.of(series.X, series.y)
     X, y = units.standardise_inputs(series.X), units.standardise_targets(series.y)
     bank = Bank(K144)
-    evidence = log_evidence(bank, _starts(bank, X, y, seed), X, y)
+    evidence = ExactEvidence(X, y)(bank, _starts(bank, X, y, seed)).numpy()
     best = np.nanmax(np.where(np.isfinite(evidence), evidence, -np.inf), axis=1)
     prior = np.exp(uniform_prior(K144))
 
@@ -52,18 +49,3 @@ def _starts(bank: Bank, X: Array, y: Array, seed: int) -> Array:
         rng = candidate_rng(seed, layout.expression)
         theta[k, :, : len(layout)] = draw_starts(layout, summaries, STARTS, rng)
     return theta
-
-
-def log_evidence(bank: Bank, theta: Array, X: Array, y: Array) -> Array:
-    """log N(y | 0, K + noise) for all kernels and starts; not a number where it fails: [K, S]."""
-    covariance = bank(theta, X)
-    covariance = tf.linalg.set_diag(
-        covariance, tf.linalg.diag_part(covariance) + bank.noise(theta, X) + JITTER
-    )
-    chol = tf.linalg.cholesky(covariance)
-    whitened = tf.linalg.triangular_solve(
-        chol, tf.broadcast_to(y[:, np.newaxis], [*theta.shape[:2], len(y), 1])
-    )
-    log_det = tf.reduce_sum(tf.math.log(tf.linalg.diag_part(chol)), axis=-1)
-    fit = 0.5 * tf.reduce_sum(tf.square(whitened), axis=[-2, -1])
-    return np.asarray(-fit - log_det - 0.5 * len(y) * np.log(2 * np.pi))
