@@ -123,7 +123,7 @@ def _lay_out(expression: Expression, num_inputs: int, ard: bool) -> Layout:
     beyond = max(dims_used(expression), default=1)
     if beyond > num_inputs:
         raise GrammarError(
-            f"'{expression}' uses input {beyond}, but there are {num_inputs} inputs."
+            f"'{expression}' uses input {beyond}, but the number of inputs is {num_inputs}."
         )
     builder = _Builder(num_inputs, ard)
     builder.take("", families.NOISE_VARIANCE, 0, None)

@@ -21,7 +21,7 @@ def main(results: Path, arguments: Sequence[str] | None = None) -> None:
     console = Console()
     if asked.name == "list":
         for name, sentence in known.items():
-            console.print(f"{name:12} {sentence}", highlight=False, markup=False)
+            console.print(f"{name:12} {sentence}", highlight=False, markup=False, soft_wrap=True)
         return
     from benchmarks.door.session import run  # matplotlib is slow to import
 

@@ -310,7 +310,9 @@ def test_wrong_shapes__are_named():
 
 
 def test_input_that_is_not_there__is_named():
-    with pytest.raises(vbks.GrammarError, match=r"'SE\[3\]' uses input 3, but there are 2 inputs"):
+    with pytest.raises(
+        vbks.GrammarError, match=r"'SE\[3\]' uses input 3, but the number of inputs is 2"
+    ):
         Bank(["SE[3]"], num_inputs=2)
 
 

@@ -197,7 +197,7 @@ def test_to_gpflow__with_ard_has_a_lengthscale_for_each_input() -> None:
 
 
 def test_to_gpflow__refuses_an_input_that_is_not_there() -> None:
-    with pytest.raises(GrammarError, match="uses input 3, but there are 2 inputs"):
+    with pytest.raises(GrammarError, match="uses input 3, but the number of inputs is 2"):
         to_gpflow("SE[3]", 2)
 
 
