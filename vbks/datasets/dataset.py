@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from vbks.arrays import Array
 from vbks.errors import DataError
 
 FilePath: TypeAlias = "str | PathLike[str]"
@@ -22,9 +22,9 @@ class Dataset:
     """Inputs and a target in their own units, with the names to put on the axes."""
 
     name: str
-    X: NDArray[np.float64]
+    X: Array
     """Inputs [N, D], finite, in the order of time."""
-    y: NDArray[np.float64]
+    y: Array
     """Target [N], finite."""
     x_names: tuple[str, ...]
     y_name: str
@@ -42,7 +42,7 @@ def existing_file(path: FilePath) -> Path:
     return file
 
 
-def days_since(first: pd.Timestamp, times: pd.DatetimeIndex) -> NDArray[np.float64]:
+def days_since(first: pd.Timestamp, times: pd.DatetimeIndex) -> Array:
     """Times [N] as days after the first."""
     return np.asarray((times - first) / pd.Timedelta(days=1), dtype=np.float64)
 

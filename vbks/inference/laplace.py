@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from vbks.arrays import Array
+from vbks.arrays import Array, Rows
 from vbks.inference.posterior import LogPosterior
 
 STEP = 1e-4
@@ -50,7 +49,7 @@ def approximate(posterior: LogPosterior, theta: Array) -> Laplace:
     return Laplace(theta, factor, np.where(finite, value + volume, np.nan))
 
 
-def _hessians(posterior: LogPosterior, rows: npt.NDArray[np.intp], theta: Array) -> Array:
+def _hessians(posterior: LogPosterior, rows: Rows, theta: Array) -> Array:
     """Second derivatives of the log posterior by central differences of gradients: [R, H, H]."""
     columns = []
     for slot in range(theta.shape[1]):

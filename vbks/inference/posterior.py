@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 import tensorflow as tf
 
-from vbks.arrays import Array
+from vbks.arrays import Array, Rows
 from vbks.grammar.expression import Expression
 from vbks.inference.quasi_newton import Minimum, minimise
 from vbks.kernels import Bank
@@ -57,7 +56,7 @@ class LogPosterior:
         self.prior_mean = mean
         self.prior_precision = np.divide(1.0, sd**2, out=np.zeros_like(sd), where=sd > 0)
 
-    def __call__(self, rows: npt.NDArray[np.intp], theta: Array) -> tuple[Array, Array]:
+    def __call__(self, rows: Rows, theta: Array) -> tuple[Array, Array]:
         """Values [r] and gradients [r, H] of some rows, given in ascending order, at θ [r, H]."""
         self._keep(rows)
         places = np.searchsorted(self._rows, rows)
@@ -67,7 +66,7 @@ class LogPosterior:
         prior, prior_gradient = self.log_prior(rows, theta)
         return likelihood[places] + prior, gradient[places] + prior_gradient
 
-    def log_prior(self, rows: npt.NDArray[np.intp], theta: Array) -> tuple[Array, Array]:
+    def log_prior(self, rows: Rows, theta: Array) -> tuple[Array, Array]:
         """log p(θ) and its gradient."""
         precision = self.prior_precision[rows]
         distance = theta - self.prior_mean[rows]
@@ -75,7 +74,7 @@ class LogPosterior:
         log_norm = 0.5 * np.log(np.where(used, precision / (2 * np.pi), 1.0)).sum(axis=1)
         return log_norm - 0.5 * (precision * distance**2).sum(axis=1), -precision * distance
 
-    def _keep(self, rows: npt.NDArray[np.intp]) -> None:
+    def _keep(self, rows: Rows) -> None:
         """Let rows that are done leave the bank once they are many."""
         if len(rows) < REBUILD_BELOW * len(self._rows) or not np.isin(rows, self._rows).all():
             self._rows = rows.copy()
@@ -101,7 +100,7 @@ class LogPosterior:
 def maximise(posterior: LogPosterior, starts: Array, max_evaluations: int = 100) -> Minimum:
     """Climb the log posterior of every row from its start [R, H]; losses are minus its values."""
 
-    def loss(rows: npt.NDArray[np.intp], theta: Array) -> tuple[Array, Array]:
+    def loss(rows: Rows, theta: Array) -> tuple[Array, Array]:
         value, gradient = posterior(rows, theta)
         return -value, -gradient
 

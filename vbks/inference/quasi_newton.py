@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from vbks.arrays import Array, Mask
+from vbks.arrays import Array, Mask, Rows
 
 MEMORY = 8
 """Pairs of steps and gradient changes kept for each row."""
@@ -21,8 +20,6 @@ SUFFICIENT_DECREASE = 1e-4
 
 MAX_SHRINKS = 12
 """Halvings or more before a row gives up on its direction, and then on its point."""
-
-Rows = npt.NDArray[np.intp]
 
 Loss = Callable[[Rows, Array], tuple[Array, Array]]
 """``loss(rows, x)`` gives values [r] and gradients [r, n] of some of the rows at x [r, n]."""

@@ -59,20 +59,20 @@ def evaluate_diag(
     structure: Structure, dense_kinds: tuple[DenseKind, ...], theta: tf.Tensor, X: tf.Tensor
 ) -> tf.Tensor:
     """The diagonals of the kernels at X, without noise: [K, S, n]."""
-    is_noise = tf.range(tf.shape(structure.term_candidate)[0]) >= _num_signal(structure)
-    return _diagonal(structure, dense_kinds, theta, X, keep=~is_noise)
+    return _diagonal(structure, dense_kinds, theta, X, members=tf.range(_num_signal(structure)))
 
 
 def evaluate_noise(
     structure: Structure, dense_kinds: tuple[DenseKind, ...], theta: tf.Tensor, X: tf.Tensor
 ) -> tf.Tensor:
     """The noise variance at X, the likelihood's own (slot 0 of θ) included: [K, S, n]."""
-    is_noise = tf.range(tf.shape(structure.term_candidate)[0]) >= _num_signal(structure)
     own = tf.exp(theta[:, :, :1])
-    return own + _diagonal(structure, dense_kinds, theta, X, keep=is_noise)
+    members = tf.range(_num_signal(structure), tf.shape(structure.term_candidate)[0])
+    return own + _diagonal(structure, dense_kinds, theta, X, members)
 
 
 def _num_signal(structure: Structure) -> tf.Tensor:
+    """How many terms are not noise; noise comes last."""
     return tf.reduce_sum(structure.term_counts[:-1])
 
 
@@ -90,11 +90,10 @@ def _diagonal(
     dense_kinds: tuple[DenseKind, ...],
     theta: tf.Tensor,
     X: tf.Tensor,
-    keep: tf.Tensor,
+    members: tf.Tensor,
 ) -> tf.Tensor:
-    """Terms at x' = x, where all leaves with features but lines are 1, added up: [K, S, n]."""
+    """Some terms at x' = x, where all leaves with features but lines are 1, added up: [K, S, n]."""
     values = _values(structure, theta)
-    members = tf.where(keep)[:, 0]
     outers = outers_at(structure, values, X, members)
     terms = tf.exp(log_scales(structure, values, members))[..., tf.newaxis] * tf.square(outers)
     if dense_kinds:

@@ -7,6 +7,7 @@ Unconstrained values of positive parameters are logarithms. No parameter carries
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
@@ -222,8 +223,9 @@ class _Change(_Alternatives):
         self.location = Parameter(location)
         self.steepness = positive_parameter(steepness)
 
+    @abstractmethod
     def _gates(self, X: TensorType) -> tuple[tf.Tensor, tf.Tensor]:
-        raise NotImplementedError
+        """What multiplies each of the two kernels at X."""
 
     @inherit_check_shapes
     def K(self, X: TensorType, X2: TensorType | None = None) -> tf.Tensor:
