@@ -1,0 +1,228 @@
+import itertools
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from vbks.data import ArraySource, DatasetSource, TrainingData, prepare
+from vbks.errors import DataError
+
+
+def table(num_rows=40):
+    rng = np.random.default_rng(0)
+    return 5 + 2 * rng.normal(size=(num_rows, 3)), -1 + 0.1 * rng.normal(size=num_rows)
+
+
+def by_hand(X, y):
+    return (X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / y.std()
+
+
+def dataset(X, y):
+    import tensorflow as tf
+
+    return tf.data.Dataset.from_tensor_slices((X, y))
+
+
+def assert_same(rows, others, rtol=0.0):
+    for part, other in zip(rows, others, strict=True):
+        np.testing.assert_allclose(part, other, rtol=rtol, atol=rtol)
+
+
+@pytest.mark.parametrize(
+    "give",
+    [
+        lambda X, y: (X, y),
+        lambda X, y: [X, y],
+        lambda X, y: (X.tolist(), y[:, None].tolist()),
+        lambda X, y: (pd.DataFrame(X, columns=list("abc")), pd.Series(y, name="d")),
+        dataset,
+    ],
+)
+def test_prepare__standardises_as_by_hand(give):
+    X, y = table()
+    data = prepare(give(X, y))
+    assert (data.num_rows, data.num_inputs, data.notices) == (40, 3, ())
+    assert_same(data.arrays(), by_hand(X, y), rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int32, np.uint8, np.float32])
+def test_prepare__takes_numbers_of_any_type(dtype):
+    X = np.random.default_rng(0).integers(0, 2, size=(30, 2)).astype(dtype)
+    y = np.arange(30) % 2 == 1
+    X_standard, y_standard = prepare((X, y)).arrays()
+    assert X_standard.dtype == y_standard.dtype == np.float64
+    assert_same((X_standard, y_standard), by_hand(X.astype(float), y.astype(float)), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("offset", "scale"), [(0, 1e-12), (0, 1e12), (1e12, 1e7), (-1e12, 1e8), (1e6, 10), (1, 1e-4)]
+)
+def test_prepare__does_not_mind_offsets_and_scales(offset, scale, monkeypatch):
+    monkeypatch.setattr("vbks.data.review.REVIEWED_ROWS", 97)
+    X, y = (offset + scale * part for part in table(1000))
+    # Extended precision, because the mean by hand rounds as well.
+    exact = by_hand(X.astype(np.longdouble), y.astype(np.longdouble))
+    assert_same(prepare((X, y)).arrays(), exact, rtol=1e-9)
+
+
+def test_prepare__returns_training_data_unchanged():
+    data = prepare(table())
+    assert prepare(data) is data
+
+
+def test_prepare__can_leave_targets_as_they_are():
+    X, _ = table()
+    counts = np.arange(40) % 3
+    data = prepare((X, counts), standardise_targets=False)
+    np.testing.assert_array_equal(data.arrays()[1], counts)
+    np.testing.assert_allclose(data.arrays()[0].std(axis=0), 1)
+    one_class = prepare((X, np.ones(40)), standardise_targets=False)
+    np.testing.assert_array_equal(one_class.arrays()[1], 1)
+
+
+def test_training_data__gives_the_same_standardised_rows_in_every_way():
+    data = prepare(table())
+    X, y = data.arrays()
+    assert_same(map(np.concatenate, zip(*data.blocks(7), strict=True)), (X, y))
+    rows = np.sort(np.random.default_rng(3).choice(40, 9, replace=False, shuffle=False))
+    assert_same(data.sample(9, np.random.default_rng(3)), (X[rows], y[rows]))
+    epoch = [part for _, part in itertools.islice(data.minibatches(8, seed=0), 5)]
+    np.testing.assert_array_equal(np.sort(np.concatenate(epoch)), np.sort(y))
+
+
+def test_arrays__are_made_once():
+    data = prepare(table())
+    assert data.arrays()[0] is data.arrays()[0]
+
+
+def test_training_data__of_dataset_and_arrays_have_the_same_blocks():
+    for one, other in zip(
+        prepare(dataset(*table())).blocks(7), prepare(table()).blocks(7), strict=True
+    ):
+        assert_same(one, other)
+
+
+def test_dataset_of_unknown_length__is_read_with_its_number_of_rows():
+    unknown = dataset(*table()).filter(lambda x, y: True)
+    data = prepare(unknown, num_rows=40)
+    assert isinstance(data.source, DatasetSource)
+    assert_same(data.arrays(), prepare(table()).arrays())
+    with pytest.raises(DataError, match="Give it as num_rows"):
+        prepare(unknown)
+    with pytest.raises(DataError, match="num_rows is 50, but there are only 40"):
+        prepare(unknown, num_rows=50)
+    with pytest.raises(DataError, match="num_rows is 30, but there are more"):
+        prepare(unknown, num_rows=30)
+
+
+def test_memory_map__is_never_loaded_as_a_whole(tmp_path):
+    shape = (200_000, 6)
+    X = np.lib.format.open_memmap(tmp_path / "X.npy", "w+", np.float64, shape)
+    X[:] = np.random.default_rng(0).normal(size=shape)
+    y = np.lib.format.open_memmap(tmp_path / "y.npy", "w+", np.float32, shape[:1])
+    y[:] = X[:, 0]
+    tracemalloc.start()
+    data = prepare((X, y))
+    for _ in itertools.islice(data.minibatches(100, seed=0), 3):
+        pass
+    data.sample(100, np.random.default_rng(0))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert isinstance(data.source, ArraySource)
+    assert type(data.source.X) is type(data.source.y) is np.memmap
+    assert np.shares_memory(data.source.X, X)
+    assert peak < X.nbytes / 2
+    np.testing.assert_allclose(data.units.x_mean, X.mean(axis=0), atol=1e-12)
+
+
+def test_constant_input__is_zero_and_told():
+    X, y = table()
+    frame = pd.DataFrame(X, columns=list("abc")).assign(b=0.1)
+    data = prepare((frame, y))
+    assert data.notices == ("column 'b' has the value 0.1 in all rows and explains nothing.",)
+    np.testing.assert_array_equal(data.arrays()[0][:, 1], 0)
+
+
+@pytest.mark.parametrize(("changed", "start"), [(0, ""), (1, "1 row has"), (7, "7 rows have")])
+def test_repeated_inputs__are_told_if_targets_differ(changed, start):
+    X, y = table()
+    other = y + (np.arange(40) < changed)
+    data = prepare((np.vstack([X, X]), np.concatenate([y, other])))
+    notice = f"{start} the inputs of an earlier row and another target, which counts as noise."
+    assert data.notices == ((notice,) if changed else ())
+
+
+def test_repeated_inputs__are_not_searched_where_that_is_costly(tmp_path, monkeypatch):
+    X, y = np.ones((40, 1)) * [[1, 2]], table()[1]
+    X[0] = 0
+    np.save(tmp_path / "X.npy", X)
+    assert prepare((X, y)).notices
+    assert not prepare((np.load(tmp_path / "X.npy", mmap_mode="r"), y)).notices
+    assert not prepare(dataset(X, y)).notices
+    monkeypatch.setattr("vbks.data.training.LARGEST_SEARCH_FOR_REPEATS", 39)
+    assert not prepare((X, y)).notices
+
+
+@pytest.mark.parametrize("value", [3.0, 1e12, 0.0])
+def test_constant_target__is_refused(value):
+    X, _ = table()
+    rounding = np.spacing(value) * (np.arange(40) % 3)
+    message = "the target is constant: its 40 values are about .* nothing can be learned. Give a"
+    with pytest.raises(DataError, match=message):
+        prepare((X, value + rounding))
+
+
+@pytest.mark.parametrize(
+    ("num_rows", "counted"),
+    [(0, "are no rows"), (1, "is only one row"), (4, "are only 4 rows")],
+)
+@pytest.mark.parametrize("give", [lambda X, y: (X, y), dataset])
+def test_few_rows__are_refused(num_rows, counted, give):
+    X, y = table()
+    with pytest.raises(DataError, match=f"there {counted} to learn from. Give at least 5"):
+        prepare(give(X[:num_rows], y[:num_rows]))
+    assert prepare((X[:5], y[:5])).num_rows == 5
+
+
+@pytest.mark.parametrize("data", [None, 3, "ab", table()[0], pd.DataFrame([[1, 2]]), (1, 2, 3)])
+def test_other_data__is_refused(data):
+    message = rf"the data is of type '{type(data).__name__}', expected a pair \(X, y\) or a tf.data"
+    with pytest.raises(DataError, match=message):
+        prepare(data)
+
+
+def test_wrong_values__are_named_with_their_column():
+    X, y = table()
+    frame = pd.DataFrame(X.copy(), columns=["day", "load", "price"])
+    frame.loc[4:6, "load"] = np.nan
+    with pytest.raises(DataError, match="column 'load' has 3 missing values, the first in row 5"):
+        prepare((frame, y))
+    with pytest.raises(DataError, match="input 2 has 3 missing values, the first in row 5"):
+        prepare((frame.to_numpy(), y))
+    with pytest.raises(DataError, match="input 2 has 3 missing values, the first in row 5"):
+        prepare(dataset(frame.to_numpy(), y))
+    with pytest.raises(DataError, match="the target 'load' has 3 missing values"):
+        prepare((X, frame["load"]))
+
+
+def test_number_of_rows__has_to_be_that_of_the_arrays():
+    assert prepare(table(), num_rows=40).num_rows == 40
+    with pytest.raises(DataError, match=r"num_rows is 30, but X has 40 rows. Leave it out"):
+        prepare(table(), num_rows=30)
+
+
+def test_training_data__needs_no_tensorflow_for_arrays():
+    code = (
+        "import sys; from vbks.data import prepare; prepare((range(9), range(9))).arrays();"
+        "assert 'tensorflow' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_training_data__can_be_made_of_any_source():
+    data = prepare(table())
+    again = TrainingData(ArraySource(*table()), data.units)
+    assert_same(again.arrays(), data.arrays())

@@ -1,0 +1,160 @@
+"""What a user gives as X and y, read as arrays of numbers with names for its columns."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from numbers import Complex, Real
+from typing import NoReturn
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_complex_dtype, is_numeric_dtype
+
+from vbks.data.sources import Values
+from vbks.errors import DataError
+
+NUMBERS = "biuf"
+"""NumPy's letters for the types that become float64: truth values, integers and reals."""
+
+TIMES = (np.datetime64, np.timedelta64, date, timedelta)
+"""Types of times, those of pandas included."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Inputs [N, D] and targets [N] in the types they came in, memory maps where they are."""
+
+    X: Values
+    y: Values
+    labels: tuple[str, ...]
+    """What messages call the inputs and, last, the target."""
+
+
+def read_table(X: object, y: object) -> Table:
+    """The table of array-likes X [N] or [N, D] and y [N] or [N, 1]."""
+    X, y = _framed(X), _framed(y)
+    inputs, targets = _two_dimensional(X, "X"), _two_dimensional(y, "y")
+    _refuse_many_targets(targets)
+    if len(inputs) != len(targets):
+        raise DataError(
+            f"X has {len(inputs)} rows and y has {len(targets)}. Give one target for each row of X."
+        )
+    x_labels, y_label = _input_labels(inputs), _target_label(targets)
+    values = _numbers(targets, [y_label])
+    return Table(_numbers(inputs, x_labels), values[:, 0], (*x_labels, y_label))
+
+
+def default_labels(num_inputs: int) -> tuple[str, ...]:
+    """What messages call inputs without names and, last, the target."""
+    return (*(f"input {number}" for number in range(1, num_inputs + 1)), "the target")
+
+
+def _framed(values: object) -> object:
+    return values.to_frame() if isinstance(values, pd.Series) else values
+
+
+def _two_dimensional(values: object, name: str) -> Values | pd.DataFrame:
+    """Columns side by side, of whatever type."""
+    table = values if isinstance(values, pd.DataFrame) else _columns(values, name)
+    if not table.shape[1]:
+        raise DataError(f"{name} has no columns. Give at least one.")
+    return table
+
+
+def _columns(values: object, name: str) -> Values:
+    array = _array(values, name)
+    if array.ndim not in (1, 2):
+        raise DataError(
+            f"{name} is of type '{type(values).__name__}' and has {array.ndim} dimensions, "
+            "expected a list of numbers or a table with one row for each target. Reshape it."
+        )
+    return array if array.ndim == 2 else array[:, None]
+
+
+def _array(values: object, name: str) -> Values:
+    if isinstance(values, np.memmap | np.ma.MaskedArray):
+        return values
+    try:
+        array = np.asarray(values)
+        # NumPy turns the numbers beside a text into texts; messages show what was given.
+        return np.asarray(values, dtype=object) if array.dtype.kind in "US" else array
+    except Exception as error:  # every array library raises errors of its own
+        raise DataError(
+            f"{name} cannot be read as an array: {str(error).rstrip('.')}. "
+            "Give numbers, in rows of one length."
+        ) from None
+
+
+def _refuse_many_targets(targets: Values | pd.DataFrame) -> None:
+    if targets.shape[1] > 1:
+        raise DataError(
+            f"y has {targets.shape[1]} columns, expected one target. "
+            "Choose a column, or fit each of them on its own."
+        )
+
+
+def _input_labels(inputs: Values | pd.DataFrame) -> tuple[str, ...]:
+    labels = default_labels(inputs.shape[1])[:-1]
+    if not isinstance(inputs, pd.DataFrame) or _is_unnamed(inputs):
+        return labels
+    return tuple(f"column {reprlib.repr(name)}" for name in inputs.columns)
+
+
+def _target_label(targets: Values | pd.DataFrame) -> str:
+    if not isinstance(targets, pd.DataFrame) or _is_unnamed(targets):
+        return "the target"
+    return f"the target {reprlib.repr(targets.columns[0])}"
+
+
+def _is_unnamed(frame: pd.DataFrame) -> bool:
+    """Whether the columns are only counted, as those of a table or series without names are."""
+    return isinstance(frame.columns, pd.RangeIndex)
+
+
+def _numbers(table: Values | pd.DataFrame, labels: Sequence[str]) -> Values:
+    """The table as an array of a numeric type; other types are refused."""
+    if not len(table):
+        return np.empty(table.shape)
+    if isinstance(table, pd.DataFrame):
+        return _frame_numbers(table, labels)
+    if table.dtype.kind not in NUMBERS:
+        _refuse(table, labels, str(table.dtype))
+    if isinstance(table, np.ma.MaskedArray):
+        return np.where(table.mask, np.nan, table.data)
+    return table
+
+
+def _frame_numbers(frame: pd.DataFrame, labels: Sequence[str]) -> Values:
+    for number, dtype in enumerate(frame.dtypes):
+        if not is_numeric_dtype(dtype) or is_complex_dtype(dtype):
+            column = frame.iloc[:, [number]].to_numpy(dtype=object)
+            _refuse(column, [labels[number]], str(dtype))
+    return frame.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _refuse(table: Values, labels: Sequence[str], dtype: str) -> NoReturn:
+    """Show the first cell that is not a real number or, if all are, the first cell."""
+    wrong = np.argwhere([[not isinstance(cell, Real) for cell in row] for row in table])
+    row, column = wrong[0] if len(wrong) else (0, 0)
+    cell = table[row, column]
+    raise DataError(
+        f"{labels[column]} is of type '{dtype}', expected numbers: row {row + 1} has "
+        f"{_shown(cell)}. {_advice(cell)}"
+    )
+
+
+def _shown(cell: object) -> str:
+    return f"'{cell}'" if isinstance(cell, TIMES) else reprlib.repr(cell)
+
+
+def _advice(cell: object) -> str:
+    if isinstance(cell, TIMES):
+        return "Give times as numbers, such as days since the first."
+    if cell is None or cell is pd.NA:
+        return "Drop or fill missing values."
+    if isinstance(cell, Complex) and not isinstance(cell, Real):
+        return "Give the real part, the imaginary part or both as columns of their own."
+    return "Convert the column to numbers, or leave it out."

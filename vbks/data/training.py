@@ -1,0 +1,148 @@
+"""Rows to learn from: checked once, standardised, and read a few at a time."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from vbks.data.review import review
+from vbks.data.sources import ArraySource, Batch, DatasetSource, Source
+from vbks.data.tables import default_labels, read_table
+from vbks.data.units import Moments, Units
+from vbks.errors import DataError
+
+MIN_ROWS = 5
+"""A kernel, its noise and a trend have more parameters than fewer rows can tell apart."""
+
+LARGEST_SEARCH_FOR_REPEATS = 100_000
+"""Rows among which repeated inputs are searched: a fraction of a second."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """Rows of a source, standardised when they are read."""
+
+    source: Source
+    units: Units
+    notices: tuple[str, ...] = ()
+    """Sentences about the data that its owner should know; none of them stops a fit."""
+
+    @property
+    def num_rows(self) -> int:
+        """Number N of rows."""
+        return self.source.num_rows
+
+    @property
+    def num_inputs(self) -> int:
+        """Number D of inputs."""
+        return self.source.num_inputs
+
+    def sample(self, num: int, rng: np.random.Generator) -> Batch:
+        """Rows drawn at random without replacement, in their order: `num` of them, or all."""
+        return self._standardised(self.source.sample(num, rng))
+
+    def minibatches(self, size: int, seed: int) -> Iterator[Batch]:
+        """Batches of random rows without end, each epoch all rows in a new order."""
+        return map(self._standardised, self.source.minibatches(size, seed))
+
+    def blocks(self, size: int) -> Iterator[Batch]:
+        """All rows once, in their order, `size` at a time; the last block may be shorter."""
+        return map(self._standardised, self.source.blocks(size))
+
+    def arrays(self) -> Batch:
+        """All rows in memory: X [N, D] and y [N], the same arrays each time."""
+        return self._arrays
+
+    @cached_property
+    def _arrays(self) -> Batch:
+        (whole,) = self.blocks(self.num_rows)
+        return whole
+
+    def _standardised(self, batch: Batch) -> Batch:
+        X, y = batch
+        return self.units.standardise_inputs(X), self.units.standardise_targets(y)
+
+
+def prepare(
+    data: object, *, standardise_targets: bool = True, num_rows: int | None = None
+) -> TrainingData:
+    """Rows to learn from, out of a pair (X, y) or a `tf.data.Dataset`, or a `DataError`.
+
+    X is [N] or [N, D] and y is [N] or [N, 1]: lists, arrays of any numeric type, memory maps,
+    tables or series of pandas. A dataset that does not know its length needs `num_rows`. Targets
+    that are counts or classes should not be standardised. `TrainingData` comes back unchanged.
+    """
+    if isinstance(data, TrainingData):
+        return data
+    source, labels = _open(data, num_rows)
+    _refuse_few_rows(source.num_rows)
+    moments = review(source, labels)
+    units = Units.of_moments(moments)
+    if standardise_targets:
+        _refuse_constant_target(moments, labels[-1])
+    else:
+        units = units.with_targets_as_they_are()
+    return TrainingData(source, units, (*_constant_inputs(moments, labels), *_repeats(source)))
+
+
+def _open(data: object, num_rows: int | None) -> tuple[Source, tuple[str, ...]]:
+    """The source of the rows, and what messages call its columns."""
+    if _is_dataset(data):
+        dataset = DatasetSource(data, num_rows)
+        return dataset, default_labels(dataset.num_inputs)
+    if not isinstance(data, tuple | list) or len(data) != 2:
+        raise DataError(
+            f"the data is of type '{type(data).__name__}', expected a pair (X, y) or a "
+            "tf.data.Dataset. Give inputs and targets as (X, y)."
+        )
+    table = read_table(*data)
+    source = ArraySource(table.X, table.y)
+    if num_rows not in (None, source.num_rows):
+        raise DataError(f"num_rows is {num_rows}, but X has {source.num_rows} rows. Leave it out.")
+    return source, table.labels
+
+
+def _is_dataset(data: object) -> bool:
+    """Whether this is a `tf.data.Dataset`, of which there are none before TensorFlow is loaded."""
+    tensorflow = sys.modules.get("tensorflow")
+    return tensorflow is not None and isinstance(data, tensorflow.data.Dataset)
+
+
+def _refuse_few_rows(num_rows: int) -> None:
+    if num_rows >= MIN_ROWS:
+        return
+    counted = {0: "are no rows", 1: "is only one row"}.get(num_rows, f"are only {num_rows} rows")
+    raise DataError(f"there {counted} to learn from. Give at least {MIN_ROWS}.")
+
+
+def _refuse_constant_target(moments: Moments, label: str) -> None:
+    if moments.is_constant[-1]:
+        raise DataError(
+            f"{label} is constant: its {moments.count} values are about {moments.mean[-1]:g} and "
+            f"differ by {moments.high[-1] - moments.low[-1]:g} at most, so nothing can be learned. "
+            "Give a target that varies."
+        )
+
+
+def _constant_inputs(moments: Moments, labels: Sequence[str]) -> Iterator[str]:
+    for number in np.flatnonzero(moments.is_constant[:-1]):
+        value = moments.mean[number]
+        yield f"{labels[number]} has the value {value:g} in all rows and explains nothing."
+
+
+def _repeats(source: Source) -> Iterator[str]:
+    """A notice of rows with the inputs of an earlier row and another target."""
+    if source.num_rows > LARGEST_SEARCH_FOR_REPEATS or not isinstance(source, ArraySource):
+        return
+    if source.is_in_memory:
+        ((X, y),) = source.blocks(source.num_rows)
+        distinct = pd.DataFrame(np.column_stack([X, y])).drop_duplicates()
+        repeated = int(distinct.duplicated(list(distinct.columns[:-1])).sum())
+        if repeated:
+            rows = "1 row has" if repeated == 1 else f"{repeated} rows have"
+            yield f"{rows} the inputs of an earlier row and another target, which counts as noise."
