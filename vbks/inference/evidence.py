@@ -90,6 +90,7 @@ def _log_normal(
 
 
 @tf.function(autograph=False, reduce_retracing=True)
+@tf.custom_gradient
 def _collapsed_bound(
     Kuu: tf.Tensor,
     Kuf: tf.Tensor,
@@ -97,19 +98,55 @@ def _collapsed_bound(
     noise: tf.Tensor,
     y: tf.Tensor,
     jitter: tf.Tensor,
-) -> tf.Tensor:
-    """log N(y | 0, Q + noise) − ½ tr((K − Q)/noise), Q = Kfu Kuu⁻¹ Kuf, noise per row."""
-    Luu = tf.linalg.cholesky(tf.linalg.set_diag(Kuu, tf.linalg.diag_part(Kuu) + jitter))
-    A = tf.linalg.triangular_solve(Luu, Kuf)
-    scale = tf.math.rsqrt(noise)
-    scaled = A * scale[..., tf.newaxis, :]
-    B = tf.linalg.matmul(scaled, scaled, transpose_b=True)
-    LB = tf.linalg.cholesky(tf.linalg.set_diag(B, tf.linalg.diag_part(B) + 1.0))
-    targets = y * scale
-    c = tf.linalg.triangular_solve(LB, tf.linalg.matvec(scaled, targets)[..., tf.newaxis])
+) -> tuple[tf.Tensor, Callable[..., Any]]:
+    """log N(y | 0, Q + noise) − ½ tr((K − Q)/noise), Q = Kfu Kuu⁻¹ Kuf, noise per row.
+
+    With A = L⁻¹Kuf and q(v) = N(m, P⁻¹), P = I + A noise⁻¹ Aᵀ, the best of the whitened function,
+    gradients are those of the bound with q(v) held.
+    """
+    L = tf.linalg.cholesky(tf.linalg.set_diag(Kuu, tf.linalg.diag_part(Kuu) + jitter))
+    A = tf.linalg.triangular_solve(L, Kuf)
+    scaled = A * tf.math.rsqrt(noise)[..., tf.newaxis, :]
+    P = tf.linalg.matmul(scaled, scaled, transpose_b=True)
+    squares = tf.linalg.trace(P)
+    P = tf.linalg.set_diag(P, tf.linalg.diag_part(P) + 1.0)
+    root = tf.linalg.cholesky(P)
+    c = tf.linalg.triangular_solve(root, tf.linalg.matvec(A, y / noise)[..., tf.newaxis])
     num_rows = tf.cast(tf.shape(y)[0], y.dtype)
-    log_det = 2.0 * tf.reduce_sum(tf.math.log(tf.linalg.diag_part(LB)), axis=-1)
+    log_det = 2.0 * tf.reduce_sum(tf.math.log(tf.linalg.diag_part(root)), axis=-1)
     log_det += tf.reduce_sum(tf.math.log(noise), axis=-1)
-    fit = tf.reduce_sum(tf.square(targets), axis=-1) - tf.reduce_sum(tf.square(c), axis=[-2, -1])
-    slack = tf.reduce_sum(Kff_diag / noise, -1) - tf.reduce_sum(tf.square(scaled), axis=[-2, -1])
-    return -0.5 * (num_rows * LOG_TWO_PI + log_det + fit + slack)
+    fit = tf.reduce_sum(tf.square(y) / noise, axis=-1) - tf.reduce_sum(tf.square(c), axis=[-2, -1])
+    slack = tf.reduce_sum(Kff_diag / noise, -1) - squares
+    value = -0.5 * (num_rows * LOG_TWO_PI + log_det + fit + slack)
+
+    def gradient(upstream: tf.Tensor) -> Any:
+        m = tf.linalg.triangular_solve(root, c, adjoint=True)
+        eye = tf.eye(tf.shape(P)[-1], batch_shape=tf.shape(P)[:-2], dtype=P.dtype)
+        S = tf.linalg.cholesky_solve(root, eye)
+        shrinkage = tf.linalg.matmul(S - eye, A)
+        residuals = y - tf.reduce_sum(A * m, axis=-2)
+        variance = Kff_diag + tf.reduce_sum(A * shrinkage, axis=-2)
+        A_bar = m * (residuals / noise)[..., tf.newaxis, :] - shrinkage / noise[..., tf.newaxis, :]
+        outer = tf.linalg.matmul(m, m, transpose_b=True) + S + P - 2.0 * eye
+        scale = upstream[..., tf.newaxis]
+        noise_bar = 0.5 * ((tf.square(residuals) + variance) / noise - 1.0) / noise
+        return (
+            scale[..., tf.newaxis] * through_factor(L, outer),
+            scale[..., tf.newaxis] * tf.linalg.triangular_solve(L, A_bar, adjoint=True),
+            scale * (-0.5 / noise),
+            scale * noise_bar,
+            None,
+            None,
+        )
+
+    return value, gradient
+
+
+def through_factor(L: tf.Tensor, outer: tf.Tensor) -> tf.Tensor:
+    """∂/∂Kuu from Lᵀ ∂/∂L = −A_bar Aᵀ, of which the lower triangle counts: L⁻ᵀ Φ(·) L⁻¹."""
+    inner = -tf.linalg.band_part(outer, -1, 0)
+    inner = tf.linalg.set_diag(inner, 0.5 * tf.linalg.diag_part(inner))
+    left = tf.linalg.triangular_solve(L, inner, adjoint=True)
+    return tf.linalg.matrix_transpose(
+        tf.linalg.triangular_solve(L, tf.linalg.matrix_transpose(left), adjoint=True)
+    )

@@ -16,7 +16,7 @@ from vbks.kernels import Bank
 REBUILD_BELOW = 0.7
 """Share of rows still at work below which the others leave the bank."""
 
-ELEMENTS_AT_ONCE = 8_000_000
+ELEMENTS_AT_ONCE = 2_000_000
 """Numbers in the kernel matrices that are in memory together, 64 MB; work arrays are a few times
 that."""
 
