@@ -7,7 +7,8 @@ datasets    series that come with the package, and readers of public files
 data        rows in the user's units, standardised once
 grammar     kernel expressions: texts, structures, spaces, search moves, priors
 kernels     formulas, parameters and starts; GPflow kernels; the bank that evaluates many at once
-inference   evidence of many candidates at once, and their posteriors of θ
+inference   fits of many candidates at once: bounds of their evidence, posteriors of θ
+models      GPflow models: with a posterior of θ, and of fitted candidates
 cli         the command line
 
 TensorFlow is imported when a name that needs it is first used.
@@ -21,7 +22,7 @@ from vbks.grammar import K12, K144, Expression, parse, space
 from vbks.version import __version__
 
 if TYPE_CHECKING:
-    from vbks import data, datasets, grammar, inference, kernels
+    from vbks import data, datasets, grammar, inference, kernels, models
     from vbks.kernels import Bank, from_gpflow, register_family, to_gpflow
 
 __all__ = [
@@ -39,13 +40,14 @@ __all__ = [
     "grammar",
     "inference",
     "kernels",
+    "models",
     "parse",
     "register_family",
     "space",
     "to_gpflow",
 ]
 
-_PACKAGES = ("data", "datasets", "grammar", "inference", "kernels")
+_PACKAGES = ("data", "datasets", "grammar", "inference", "kernels", "models")
 _FROM_KERNELS = ("Bank", "from_gpflow", "register_family", "to_gpflow")
 
 

@@ -20,6 +20,7 @@ LAYERS = (
     ("grammar",),
     ("kernels",),
     ("inference",),
+    ("models",),
     ("execution",),
     ("selection",),
     ("prediction",),

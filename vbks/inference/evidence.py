@@ -14,7 +14,7 @@ import gpflow
 import tensorflow as tf
 
 from vbks.arrays import Array
-from vbks.kernels import Bank
+from vbks.kernels import KernelBank
 
 LOG_TWO_PI = math.log(2.0 * math.pi)
 
@@ -32,7 +32,7 @@ class ExactEvidence:
         """Numbers in the kernel matrix of one candidate at one θ."""
         return int(self.X.shape[0]) ** 2
 
-    def __call__(self, bank: Bank, theta: tf.Tensor) -> tf.Tensor:
+    def __call__(self, bank: KernelBank, theta: tf.Tensor) -> tf.Tensor:
         """Values for θ [K, S, H]: [K, S]."""
         covariance = bank(theta, self.X)
         noise = bank.noise(theta, self.X)
@@ -52,7 +52,7 @@ class CollapsedEvidence:
         """Numbers in the kernel matrices of one candidate at one θ."""
         return int(self.Z.shape[0]) * int(self.Z.shape[0] + self.X.shape[0])
 
-    def __call__(self, bank: Bank, theta: tf.Tensor) -> tf.Tensor:
+    def __call__(self, bank: KernelBank, theta: tf.Tensor) -> tf.Tensor:
         """Values for θ [K, S, H]: [K, S]."""
         return _collapsed_bound(
             bank(theta, self.Z),

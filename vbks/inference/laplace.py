@@ -6,47 +6,67 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vbks.arrays import Array, Rows
+from vbks.arrays import Array, Mask, Rows
 from vbks.inference.posterior import LogPosterior
+from vbks.kernels import Priors
 
 STEP = 1e-4
 """Step of the differences of gradients, on a logarithmic scale: the curvature is off by about its
 square, and by rounding errors divided by it."""
 
-LEAST_PRECISION = 1e-6
-"""Curvatures below this are taken as this: a direction in which nothing is known, or a saddle."""
+LEAST_PRECISION = 1e-2
+"""Curvatures below this, or below the prior's least if that is more, are taken as that: data seldom
+tell less than the prior, and a negative curvature is a saddle."""
 
 
 @dataclass(frozen=True)
 class Laplace:
     """Gaussians N(mean, factor factorᵀ) of θ, and log ∫ p(y|θ) p(θ) dθ under them.
 
-    [R, H], [R, H, H] (zero where θ is not used) and [R].
+    [R, H], [R, H, H] (zero where θ is not used), the precisions (one on the diagonal there), which
+    entries are used, the log posterior at the mean and ½ log|2πΣ|.
     """
 
     mean: Array
     factor: Array
-    log_evidence: Array
+    precision: Array
+    used: Mask
+    value: Array
+    log_volume: Array
+
+    @property
+    def log_evidence(self) -> Array:
+        """log p(y) by Laplace's approximation: [R]."""
+        return self.value + self.log_volume
 
 
 def approximate(posterior: LogPosterior, theta: Array) -> Laplace:
     """Laplace's approximation at the maxima θ [R, H] of all rows."""
     rows = np.arange(len(theta))
     value, _ = posterior(rows, theta)
-    used = posterior.prior_precision > 0
-    precision = -_hessians(posterior, rows, theta)
+    return from_precision(theta, -_hessians(posterior, rows, theta), value, posterior.priors)
+
+
+def from_precision(theta: Array, precision: Array, value: Array, priors: Priors) -> Laplace:
+    """Gaussians around θ [R, H] from precisions [R, H, H], mended where they are not positive.
+
+    A row whose value or precision is not finite has a volume that is not a number.
+    """
+    used = priors.used
     # Unused entries get precision 1, so that they leave determinants and inverses alone.
     both = used[:, :, np.newaxis] & used[:, np.newaxis, :]
     precision = np.where(both, precision, np.eye(theta.shape[1]))
     finite = np.isfinite(precision).all(axis=(1, 2)) & np.isfinite(value)
-    eigenvalues, vectors = np.linalg.eigh(
-        np.where(finite[:, None, None], precision, np.eye(theta.shape[1]))
-    )
-    eigenvalues = np.maximum(eigenvalues, LEAST_PRECISION)
+    precision = np.where(finite[:, None, None], precision, np.eye(theta.shape[1]))
+    eigenvalues, vectors = np.linalg.eigh(precision)
+    least = np.where(priors.precision > 0, priors.precision, np.inf).min(axis=1)
+    floor = np.maximum(np.where(np.isfinite(least), least, 0.0), LEAST_PRECISION)
+    eigenvalues = np.maximum(eigenvalues, np.minimum(floor, 1.0)[:, np.newaxis])
     factor = vectors / np.sqrt(eigenvalues)[:, np.newaxis, :]
-    factor = factor * used[:, :, np.newaxis]
+    mended = (vectors * eigenvalues[:, np.newaxis, :]) @ np.swapaxes(vectors, 1, 2)
     volume = 0.5 * used.sum(axis=1) * np.log(2 * np.pi) - 0.5 * np.log(eigenvalues).sum(axis=1)
-    return Laplace(theta, factor, np.where(finite, value + volume, np.nan))
+    volume = np.where(finite, volume, np.nan)
+    return Laplace(theta, factor * used[:, :, np.newaxis], mended, used, value, volume)
 
 
 def _hessians(posterior: LogPosterior, rows: Rows, theta: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -10,21 +10,21 @@ import tensorflow as tf
 
 from vbks.arrays import Array, Rows
 from vbks.grammar.expression import Expression
-from vbks.inference.quasi_newton import Minimum, minimise
-from vbks.kernels import Bank
+from vbks.inference.quasi_newton import Minimum, Prune, minimise
+from vbks.kernels import KernelBank, Layout, Prior, Priors, bank_of, slot_priors
 
 REBUILD_BELOW = 0.7
 """Share of rows still at work below which the others leave the bank."""
 
 ELEMENTS_AT_ONCE = 2_000_000
-"""Numbers in the kernel matrices that are in memory together, 64 MB; work arrays are a few times
-that."""
+"""Numbers in the kernel matrices that are computed together. 16 MB stay in the cache between the
+passes over them; four times as much takes nearly twice as long."""
 
 
 class Evidence(Protocol):
     """What `ExactEvidence` and `CollapsedEvidence` have in common."""
 
-    def __call__(self, bank: Bank, theta: tf.Tensor) -> tf.Tensor:
+    def __call__(self, bank: KernelBank, theta: tf.Tensor) -> tf.Tensor:
         """Log evidence, or a bound of it, for θ [K, S, H]: [K, S]."""
         ...
 
@@ -34,74 +34,83 @@ class Evidence(Protocol):
         ...
 
 
+PriorOf = Callable[[Layout], tuple[Prior, ...]]
+"""The priors of an expression's slots."""
+
+
 class LogPosterior:
     """log p(y|θ) + log p(θ) of rows, each an expression with a θ of its own.
 
-    Expressions may repeat, so restarts and samples are rows, too. A value that is not finite is the
-    failure of its row alone.
+    Expressions may repeat, so restarts are rows, too. A value that is not finite is the failure of
+    its row alone. Not more than ``elements`` numbers of kernel matrices are computed together.
     """
 
     def __init__(
-        self, expressions: Sequence[Expression], num_inputs: int, evidence: Evidence
+        self,
+        expressions: Sequence[Expression],
+        num_inputs: int,
+        evidence: Evidence,
+        *,
+        ard: bool = True,
+        prior_of: PriorOf = slot_priors,
+        elements: int = ELEMENTS_AT_ONCE,
     ) -> None:
         self.expressions = list(expressions)
-        self.num_inputs = num_inputs
+        self.num_inputs, self.ard = num_inputs, ard
         self.evidence = evidence
-        self._bank = Bank(self.expressions, num_inputs)
+        self.elements = elements
+        self._bank = bank_of(self.expressions, num_inputs, ard=ard)
         self._rows = np.arange(len(self.expressions))
         self.num_slots = self._bank.num_slots
-        mean, sd = np.zeros((2, len(self.expressions), self.num_slots))
-        for row, layout in enumerate(self._bank.layouts):
-            mean[row, : len(layout)], sd[row, : len(layout)] = layout.prior_mean, layout.prior_sd
-        self.prior_mean = mean
-        self.prior_precision = np.divide(1.0, sd**2, out=np.zeros_like(sd), where=sd > 0)
+        self.priors = Priors([prior_of(layout) for layout in self._bank.layouts], self.num_slots)
 
     def __call__(self, rows: Rows, theta: Array) -> tuple[Array, Array]:
-        """Values [r] and gradients [r, H] of some rows, given in ascending order, at θ [r, H]."""
-        self._keep(rows)
-        places = np.searchsorted(self._rows, rows)
-        full = self.prior_mean[self._rows].copy()
-        full[places] = theta
-        likelihood, gradient = self._log_evidence(full)
-        prior, prior_gradient = self.log_prior(rows, theta)
-        return likelihood[places] + prior, gradient[places] + prior_gradient
+        """Values [r] and gradients [r, H] at θ [r, H] of rows in ascending order, also repeated."""
+        likelihood, gradient = self.log_likelihood(rows, theta)
+        prior, prior_gradient = self.priors.log_density(rows, theta)
+        return likelihood + prior, gradient + prior_gradient
 
-    def log_prior(self, rows: Rows, theta: Array) -> tuple[Array, Array]:
-        """log p(θ) and its gradient."""
-        precision = self.prior_precision[rows]
-        distance = theta - self.prior_mean[rows]
-        used = precision > 0
-        log_norm = 0.5 * np.log(np.where(used, precision / (2 * np.pi), 1.0)).sum(axis=1)
-        return log_norm - 0.5 * (precision * distance**2).sum(axis=1), -precision * distance
+    def log_likelihood(self, rows: Rows, theta: Array) -> tuple[Array, Array]:
+        """The same without the prior."""
+        wanted, places, counts = np.unique(rows, return_inverse=True, return_counts=True)
+        self._keep(wanted)
+        places = np.searchsorted(self._rows, wanted)[places]
+        samples = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+        full = np.repeat(self.priors.mean[self._rows][:, np.newaxis], counts.max(), axis=1)
+        full[places, samples] = theta
+        value, gradient = self._log_evidence(full)
+        return value[places, samples], gradient[places, samples]
 
     def _keep(self, rows: Rows) -> None:
         """Let rows that are done leave the bank once they are many."""
         if len(rows) < REBUILD_BELOW * len(self._rows) or not np.isin(rows, self._rows).all():
             self._rows = rows.copy()
-            self._bank = Bank([self.expressions[row] for row in rows], self.num_inputs)
+            expressions = [self.expressions[row] for row in rows]
+            self._bank = bank_of(expressions, self.num_inputs, ard=self.ard)
 
     def _log_evidence(self, theta: Array) -> tuple[Array, Array]:
-        values, gradients = np.zeros(len(theta)), np.zeros(theta.shape)
-        num_pieces = -(-len(theta) * self.evidence.elements // ELEMENTS_AT_ONCE)
+        values, gradients = np.zeros(theta.shape[:2]), np.zeros(theta.shape)
+        num_pieces = -(-int(np.prod(theta.shape[:2])) * self.evidence.elements // self.elements)
         start = 0
         for bank in self._bank.split(num_pieces):
             stop = start + len(bank)
-            own = tf.constant(theta[start:stop, np.newaxis, : bank.num_slots])
+            own = tf.constant(theta[start:stop, :, : bank.num_slots])
             with tf.GradientTape() as tape:
                 tape.watch(own)
                 value = self.evidence(bank, own)
-            gradient = tape.gradient(value, own)
-            values[start:stop] = value[:, 0]
-            gradients[start:stop, : bank.num_slots] = gradient[:, 0]
+            values[start:stop] = value
+            gradients[start:stop, :, : bank.num_slots] = tape.gradient(value, own)
             start = stop
         return values, gradients
 
 
-def maximise(posterior: LogPosterior, starts: Array, max_evaluations: int = 100) -> Minimum:
+def maximise(
+    posterior: LogPosterior, starts: Array, max_evaluations: int = 100, prune: Prune | None = None
+) -> Minimum:
     """Climb the log posterior of every row from its start [R, H]; losses are minus its values."""
 
     def loss(rows: Rows, theta: Array) -> tuple[Array, Array]:
         value, gradient = posterior(rows, theta)
         return -value, -gradient
 
-    return minimise(loss, starts, max_evaluations)
+    return minimise(loss, starts, max_evaluations, prune=prune)

@@ -25,6 +25,10 @@ Loss = Callable[[Rows, Array], tuple[Array, Array]]
 """``loss(rows, x)`` gives values [r] and gradients [r, n] of some of the rows at x [r, n]."""
 
 
+Prune = Callable[[int, Array, Array], Mask]
+"""``prune(evaluations, x, loss)`` says which rows [R] may go on."""
+
+
 @dataclass(frozen=True)
 class Minimum:
     """Where each row ended: points [R, n], values and gradients there, and how it went."""
@@ -80,11 +84,13 @@ def minimise(
     x: Array,
     max_evaluations: int = 100,
     tolerance: float = 1e-3,
+    prune: Prune | None = None,
 ) -> Minimum:
     """Minimise rows x [R, n] that have nothing to do with each other, one evaluation at a time.
 
     A row is done when a step promises and brings less than ``tolerance``, and leaves the batch. A
-    row whose loss is not finite where it starts stays there, not converged.
+    row whose loss is not finite where it starts stays there, not converged. Rows that ``prune``
+    refuses stay where they are, too.
     """
     rows = np.arange(len(x))
     x = x.astype(float).copy()
@@ -131,6 +137,8 @@ def minimise(
         converged[taken[done]] = True
         active[taken[done]] = False
         active[failed[shrinks[failed] >= MAX_SHRINKS]] = False
+        if prune is not None:
+            active &= prune(evaluations, x, value)
     return Minimum(x, value, gradient, converged, evaluations)
 
 

@@ -4,10 +4,12 @@ from vbks.kernels.bank import Bank, num_traces
 from vbks.kernels.conversion import assign, read_theta, to_gpflow
 from vbks.kernels.families import Family
 from vbks.kernels.free_parameters import num_free_parameters
+from vbks.kernels.gpflow_bank import GPflowBank, KernelBank, bank_of
 from vbks.kernels.inheritance import Parent
 from vbks.kernels.layout import Layout, Slot, lay_out
-from vbks.kernels.parameters import InputSummary, Normal, Parameter
+from vbks.kernels.parameters import Flat, InputSummary, Mixture, Normal, Parameter, Prior, StudentT
 from vbks.kernels.periodogram import period_candidates
+from vbks.kernels.priors import Priors, slot_priors
 from vbks.kernels.reading import KernelReading, from_gpflow
 from vbks.kernels.registry import family_of, register_family, registered_families
 from vbks.kernels.starts import candidate_rng, draw_starts, summarise_inputs
@@ -16,14 +18,22 @@ from vbks.kernels.terms import is_batchable
 __all__ = [
     "Bank",
     "Family",
+    "Flat",
+    "GPflowBank",
     "InputSummary",
+    "KernelBank",
     "KernelReading",
     "Layout",
+    "Mixture",
     "Normal",
     "Parameter",
     "Parent",
+    "Prior",
+    "Priors",
     "Slot",
+    "StudentT",
     "assign",
+    "bank_of",
     "candidate_rng",
     "draw_starts",
     "family_of",
@@ -36,6 +46,7 @@ __all__ = [
     "read_theta",
     "register_family",
     "registered_families",
+    "slot_priors",
     "summarise_inputs",
     "to_gpflow",
 ]

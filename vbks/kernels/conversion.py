@@ -57,9 +57,8 @@ def assign(kernel: Kernel, layout: Layout, theta: Array) -> None:
             f"θ of '{layout.expression}' on {layout.num_inputs} inputs has shape "
             f"({len(layout)},), got {theta.shape}."
         )
-    for parameter, slots, offset in _bindings(kernel, layout.root):
-        variable = parameter.unconstrained_variable
-        variable.assign(np.reshape(theta[list(slots)] - offset, variable.shape))
+    for binding in bindings(kernel, layout):
+        binding.put(theta)
 
 
 def read_theta(kernel: Kernel, layout: Layout) -> Array:
@@ -68,7 +67,7 @@ def read_theta(kernel: Kernel, layout: Layout) -> Array:
     Noise is the variance of white noise in a sum, or the prior mean where the kernel has none.
     """
     theta = layout.prior_mean
-    for parameter, slots, offset in _bindings(kernel, layout.root):
+    for parameter, slots, offset in bindings(kernel, layout):
         theta[list(slots)] = parameter.unconstrained_variable.numpy().ravel() + offset
     return theta
 
@@ -138,37 +137,47 @@ def _in_logs(kernel: Kernel, **values: Any) -> Kernel:
     return kernel
 
 
-class _Binding(NamedTuple):
+class Binding(NamedTuple):
     """The slots of a GPflow parameter; a slot holds the unconstrained value plus the offset."""
 
     parameter: gpflow.Parameter
     slots: tuple[int, ...]
     offset: float = 0.0
 
+    def put(self, theta: Array) -> None:
+        """Give the parameter its numbers of θ."""
+        variable = self.parameter.unconstrained_variable
+        variable.assign(np.reshape(theta[list(self.slots)] - self.offset, variable.shape))
 
-def _bindings(kernel: Any, node: Node) -> Iterator[_Binding]:
+
+def bindings(kernel: Kernel, layout: Layout) -> Iterator[Binding]:
+    """Which slots each parameter has of a kernel that `to_gpflow` made for the same layout."""
+    return _bindings(kernel, layout.root)
+
+
+def _bindings(kernel: Any, node: Node) -> Iterator[Binding]:
     if isinstance(node.expression, Leaf):
         yield from _leaf_bindings(kernel, node, family_of(node.expression.family))
         return
     for name, slots in node.slots.items():
-        yield _Binding(getattr(kernel, name), slots)
+        yield Binding(getattr(kernel, name), slots)
     if node.weights is not None:
-        yield _Binding(kernel.weights, node.weights)
+        yield Binding(kernel.weights, node.weights)
     for part, operand in zip(kernel.kernels, node.operands, strict=True):
         yield from _bindings(part, operand)
 
 
-def _leaf_bindings(kernel: Kernel, node: Node, family: Family) -> Iterator[_Binding]:
+def _leaf_bindings(kernel: Kernel, node: Node, family: Family) -> Iterator[Binding]:
     if node.scale is not None:
-        yield _Binding(scale_holder(kernel).variance, (node.scale,))
+        yield Binding(scale_holder(kernel).variance, (node.scale,))
     if family.prototype is not None:
         parameters = parameter_dict(kernel)
         for path, names in free_numbers(family.prototype).items():
-            yield _Binding(parameters[path], tuple(node.slots[name][0] for name in names))
+            yield Binding(parameters[path], tuple(node.slots[name][0] for name in names))
         return
     shape = shape_parameters(kernel)
     for name, slots in node.slots.items():
-        yield _Binding(shape[name], slots, offset_of(family.name, name))
+        yield Binding(shape[name], slots, offset_of(family.name, name))
 
 
 def offset_of(family: str, name: str) -> float:

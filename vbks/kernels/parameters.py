@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
+from scipy.special import logsumexp
+
+from vbks.arrays import Array
+
+LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
 
 @dataclass(frozen=True)
@@ -14,6 +21,98 @@ class Normal:
 
     mean: float
     sd: float
+
+    @property
+    def centre(self) -> float:
+        """The mean."""
+        return self.mean
+
+    @property
+    def precision(self) -> float:
+        """One over the variance, the curvature of −log p."""
+        return 1.0 / self.sd**2
+
+    def log_density(self, x: Array) -> tuple[Array, Array]:
+        """log p and its slope at every x."""
+        distance = (x - self.mean) / self.sd
+        return -0.5 * distance**2 - math.log(self.sd) - LOG_ROOT_TWO_PI, -distance / self.sd
+
+
+@dataclass(frozen=True)
+class StudentT:
+    """Student's t with ``df`` degrees of freedom: a bell whose tails leave outliers alone."""
+
+    mean: float
+    scale: float
+    df: float
+
+    @property
+    def centre(self) -> float:
+        """Where the density is highest."""
+        return self.mean
+
+    @property
+    def precision(self) -> float:
+        """The curvature of −log p at the centre, (ν+1)/(ν s²)."""
+        return (self.df + 1.0) / (self.df * self.scale**2)
+
+    def log_density(self, x: Array) -> tuple[Array, Array]:
+        """log p and its slope at every x."""
+        distance = (x - self.mean) / self.scale
+        half = 0.5 * (self.df + 1.0)
+        log_norm = math.lgamma(half) - math.lgamma(0.5 * self.df) - math.log(self.scale)
+        log_norm -= 0.5 * math.log(self.df * math.pi)
+        slope = -2.0 * half * distance / (self.df + distance**2) / self.scale
+        return log_norm - half * np.log1p(distance**2 / self.df), slope
+
+
+@dataclass(frozen=True)
+class Flat:
+    """No preference for any unconstrained value: an improper density of one everywhere."""
+
+    @property
+    def centre(self) -> float:
+        """Zero, which is as good as any."""
+        return 0.0
+
+    @property
+    def precision(self) -> float:
+        """Zero: nothing is known."""
+        return 0.0
+
+    def log_density(self, x: Array) -> tuple[Array, Array]:
+        """Zero, and slope zero, at every x."""
+        return np.zeros_like(x), np.zeros_like(x)
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """One of several normals, each as probable as the others."""
+
+    parts: tuple[Normal, ...]
+
+    @property
+    def centre(self) -> float:
+        """The mean."""
+        return sum(part.mean for part in self.parts) / len(self.parts)
+
+    @property
+    def precision(self) -> float:
+        """That of the widest part, since others may be far from a value."""
+        return min(part.precision for part in self.parts)
+
+    def log_density(self, x: Array) -> tuple[Array, Array]:
+        """log p and its slope at every x."""
+        values, slopes = np.stack([part.log_density(x) for part in self.parts], axis=1)
+        total = logsumexp(values, axis=0)
+        return total - math.log(len(self.parts)), (np.exp(values - total) * slopes).sum(axis=0)
+
+
+Prior: TypeAlias = Normal | StudentT | Flat | Mixture
+"""A prior on an unconstrained value.
+
+Its ``precision`` is a curvature to scale steps by, zero where it has none.
+"""
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def test_maximum__is_one(data):
     found = maximise(posterior, starts)
     assert found.converged.all()
     for direction in np.random.default_rng(0).normal(size=(20, *starts.shape)):
-        direction *= posterior.prior_precision > 0
+        direction *= posterior.priors.used
         value, _ = posterior(np.arange(2), found.x + 0.05 * direction)
         assert (value <= -found.loss + 1e-2).all()
 

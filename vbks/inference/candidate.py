@@ -1,0 +1,103 @@
+"""A candidate on its way through the stages of a fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from vbks.arrays import Array
+from vbks.grammar.expression import Expression
+from vbks.inference.comparison import Comparison
+from vbks.inference.local_fit import LocalFit, Mode, RaceStep
+from vbks.kernels import Layout, Parent, lay_out, num_free_parameters
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """An expression with the best θ so far [S, H], best first, and their log posteriors [S]."""
+
+    expression: Expression
+    layout: Layout
+    jitter: float
+    parent: Parent | None = None
+    thetas: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    values: Array = field(default_factory=lambda: np.zeros(0))
+    restarts: int = 0
+    converged: bool = False
+    seconds: float = 0.0
+    race: tuple[RaceStep, ...] = ()
+    reason: str = ""
+
+    @property
+    def best(self) -> float:
+        """The highest log posterior so far."""
+        return float(self.values[0]) if len(self.values) else -np.inf
+
+    @property
+    def is_going(self) -> bool:
+        """Whether the candidate has neither failed nor been left behind."""
+        return not self.reason and all(step.went_on for step in self.race)
+
+    def failed(self, reason: str) -> Candidate:
+        """The same, given up."""
+        return replace(self, reason=reason, values=np.zeros(0), thetas=np.zeros((0, 0)))
+
+
+def make_candidate(
+    expression: Expression, comparison: Comparison, parent: Parent | None
+) -> Candidate:
+    """A candidate before any work."""
+    layout = lay_out(expression, comparison.num_inputs, comparison.ard)
+    return Candidate(expression, layout, comparison.jitter, parent)
+
+
+def local_fit(candidate: Candidate, comparison: Comparison) -> LocalFit:
+    """A LocalFit with what the candidate and the comparison know."""
+    inducing = None if comparison.bound == "exact" else comparison.Z
+    return LocalFit(
+        expression=candidate.expression,
+        num_inputs=comparison.num_inputs,
+        num_rows=comparison.num_rows,
+        bound=comparison.bound,
+        posterior=comparison.posterior,
+        num_free=num_free_parameters(candidate.expression, comparison.num_inputs),
+        inducing=inducing,
+        jitter=candidate.jitter,
+        ard=comparison.ard,
+        converged=candidate.converged,
+        restarts=candidate.restarts,
+        seconds=candidate.seconds,
+        race=candidate.race,
+    )
+
+
+def failed_fit(candidate: Candidate, comparison: Comparison, reason: str) -> LocalFit:
+    """The fit of a candidate that was given up."""
+    return replace(local_fit(candidate, comparison), status="failed", reason=reason)
+
+
+def unfinished(candidate: Candidate, comparison: Comparison) -> LocalFit:
+    """The fit of a candidate that failed, or left the race with the bound it had."""
+    if candidate.reason:
+        return failed_fit(candidate, comparison, candidate.reason)
+    last = candidate.race[-1]
+    mode = Mode(
+        candidate.thetas[0], np.zeros((len(candidate.layout),) * 2), 1.0, np.nan, np.nan, np.nan
+    )
+    return replace(
+        local_fit(candidate, comparison),
+        status="dropped",
+        reason=f"{last.best - last.value:.0f} nats behind the best after the {last.stage}",
+        elbo=last.value,
+        modes=(mode,),
+    )
+
+
+def stacked(arrays: Sequence[Array], num_slots: int) -> Array:
+    """Rows of θ of different lengths as one matrix, filled up with zeros."""
+    result = np.zeros((len(arrays), num_slots))
+    for row, array in enumerate(arrays):
+        result[row, : len(array)] = array
+    return result

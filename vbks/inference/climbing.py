@@ -1,0 +1,210 @@
+"""The first look at candidates from many starts, and exact and collapsed fits from the best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from vbks.arrays import Array, Rows
+from vbks.inference.candidate import Candidate, failed_fit, local_fit, stacked
+from vbks.inference.comparison import Comparison
+from vbks.inference.laplace import Laplace, approximate
+from vbks.inference.local_fit import LocalFit, Mode, weighted
+from vbks.inference.posterior import Evidence, LogPosterior, maximise
+from vbks.inference.restarts import Halving, distinct
+from vbks.inference.variational import Gaussians, maximise_bound
+from vbks.kernels import candidate_rng, draw_starts
+
+LOOK_EVALUATIONS = 30
+"""A first look ends here, converged or not: the order of candidates is clear by then."""
+
+CLIMB_EVALUATIONS = 100
+"""The median candidate is within a hundredth of a nat after 80."""
+
+CLIMBERS = 3
+"""Starts of a candidate that are climbed from after the look ..."""
+
+CLIMB_SCHEDULE = ((12, 2),)
+"""... and how many of them go on after so many evaluations."""
+
+MODE_MARGIN = 4.0
+"""Nats below the highest mode within which another one is part of q(θ)."""
+
+MODES = 3
+"""Modes of q(θ) at most."""
+
+MODE_DISTANCE = 4.0
+"""Standard deviations between modes that count as two; their Gaussians then hardly overlap, and
+the bound of the mixture is the log sum of theirs."""
+
+MORE_JITTER = 100.0
+"""Factor on the jitter of a candidate none of whose starts has a finite value."""
+
+
+def look(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
+    """Every candidate from all of its starts, the better ones longer, on a cheap objective."""
+    candidates = _look(chunk, comparison, attempt=0)
+    lost = [c for c in candidates if not len(c.values)]
+    if not lost:
+        return candidates
+    more = [replace(c, jitter=max(c.jitter, 1e-8) * MORE_JITTER) for c in lost]
+    again = iter(_look(more, comparison, attempt=1))
+    return [c if len(c.values) else _given_up(next(again)) for c in candidates]
+
+
+def _look(chunk: Sequence[Candidate], comparison: Comparison, attempt: int) -> list[Candidate]:
+    R, starts = comparison.restarts, []
+    for c in chunk:
+        rng = candidate_rng(comparison.seed + attempt, c.expression)
+        starts.append(
+            draw_starts(c.layout, comparison.summaries, comparison.restarts, rng, c.parent)
+        )
+    R = comparison.restarts
+    schedule = ((8, max(R // 2, 2)), (16, max(R // 4, 2)))
+    evidence = comparison.look_evidence(max(c.jitter for c in chunk))
+    return climb_from(chunk, starts, comparison, evidence, schedule, LOOK_EVALUATIONS)
+
+
+def _given_up(candidate: Candidate) -> Candidate:
+    if len(candidate.values):
+        return candidate
+    return candidate.failed(
+        f"no covariance could be factorised at any of {candidate.restarts} starts, "
+        f"also with a jitter of {candidate.jitter:g}."
+    )
+
+
+def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
+    """The best starts of every candidate to the top of their log posteriors."""
+    starts = [c.thetas[:CLIMBERS] for c in chunk]
+    evidence = comparison.final_evidence(max(c.jitter for c in chunk))
+    climbed = climb_from(chunk, starts, comparison, evidence, CLIMB_SCHEDULE, CLIMB_EVALUATIONS)
+    return [c if len(c.values) else _given_up(c) for c in climbed]
+
+
+def climb_from(
+    chunk: Sequence[Candidate],
+    starts: Sequence[Array],
+    comparison: Comparison,
+    evidence: Evidence,
+    schedule: Sequence[tuple[int, int]],
+    evaluations: int,
+) -> list[Candidate]:
+    """Candidates with the optima that were reached from starts [S, H] of each, best first."""
+    owners = np.repeat(np.arange(len(chunk)), [len(s) for s in starts])
+    posterior = comparison.log_posterior([chunk[k].expression for k in owners], evidence)
+    rows = stacked([theta for s in starts for theta in s], posterior.num_slots)
+    prune = Halving(owners, schedule)
+    found = maximise(posterior, rows, evaluations, prune)
+    result = []
+    for k, candidate in enumerate(chunk):
+        own = np.flatnonzero(owners == k)
+        order = own[distinct(found.x[own], found.loss[own])]
+        result.append(
+            replace(
+                candidate,
+                thetas=found.x[order, : len(candidate.layout)],
+                values=-found.loss[order],
+                restarts=max(candidate.restarts, len(own)),
+                converged=bool(len(order) and found.converged[order[0]]),
+            )
+        )
+    return result
+
+
+def finish(chunk: Sequence[Candidate], comparison: Comparison) -> list[LocalFit]:
+    """Posteriors of θ around the modes that were found, and the bounds with them."""
+    owners, thetas = _modes(chunk)
+    evidence = comparison.final_evidence(max(c.jitter for c in chunk))
+    posterior = comparison.log_posterior([chunk[k].expression for k in owners], evidence)
+    laplace = approximate(posterior, stacked(thetas, posterior.num_slots))
+    rows = np.arange(len(owners))
+    log_prior, _ = posterior.priors.log_density(rows, laplace.mean)
+    separate = _separate(owners, laplace)
+    gaussians = _gaussians(posterior, laplace, comparison)
+    fits = []
+    for k, candidate in enumerate(chunk):
+        own = [row for row in rows[owners == k] if separate[row]]
+        fits.append(_fit(candidate, comparison, own, laplace, log_prior, gaussians))
+    return fits
+
+
+def _modes(chunk: Sequence[Candidate]) -> tuple[Rows, list[Array]]:
+    owners, thetas = [], []
+    for k, c in enumerate(chunk):
+        high = [
+            theta for theta, v in zip(c.thetas, c.values, strict=True) if v > c.best - MODE_MARGIN
+        ]
+        owners += [k] * len(high[:MODES])
+        thetas += high[:MODES]
+    return np.array(owners, np.intp), thetas
+
+
+def _separate(owners: Rows, laplace: Laplace) -> Array:
+    """Which rows are the highest of their candidate or far from all higher ones."""
+    kept = np.zeros(len(owners), bool)
+    for row in range(len(owners)):
+        higher = [r for r in range(row) if owners[r] == owners[row] and kept[r]]
+        kept[row] = all(_distance(laplace, row, other) > MODE_DISTANCE for other in higher)
+    return kept
+
+
+def _distance(laplace: Laplace, one: int, other: int) -> float:
+    """Standard deviations between two modes, of the wider Gaussian."""
+    step = (laplace.mean[one] - laplace.mean[other]) * laplace.used[one]
+    squares = [step @ laplace.precision[row] @ step for row in (one, other)]
+    return float(np.sqrt(min(squares)))
+
+
+def _gaussians(
+    posterior: LogPosterior, laplace: Laplace, comparison: Comparison
+) -> Gaussians | None:
+    if comparison.posterior == "point":
+        return None
+    diagonal = comparison.posterior == "diagonal"
+    return maximise_bound(posterior, laplace, comparison.rng("q(θ)"), diagonal=diagonal)
+
+
+def _fit(
+    candidate: Candidate,
+    comparison: Comparison,
+    rows: Sequence[int],
+    laplace: Laplace,
+    log_prior: Array,
+    q: Gaussians | None,
+) -> LocalFit:
+    H = len(candidate.layout)
+    modes, values = [], []
+    for row in rows:
+        value = laplace.log_evidence[row] if q is None else q.elbo[row]
+        if not np.isfinite(value):
+            continue
+        mean, factor = (laplace.mean, laplace.factor) if q is None else (q.mean, q.factor)
+        modes.append(
+            Mode(
+                mean[row, :H],
+                factor[row, :H, :H] * (q is not None),
+                1.0,
+                float(laplace.value[row] - log_prior[row]),
+                float(log_prior[row]),
+                float(laplace.log_volume[row]),
+                np.nan if q is None else float(value),
+            )
+        )
+        values.append(float(value))
+    if not modes:
+        reason = "no finite curvature or bound around the best θ found."
+        return failed_fit(candidate, comparison, reason)
+    together = weighted(modes, values)
+    fit = local_fit(candidate, comparison)
+    if q is None:
+        return replace(fit, modes=together, elbo=together[0].log_likelihood)
+    best = rows[0]
+    return replace(
+        fit,
+        modes=together,
+        elbo=float(np.logaddexp.reduce(values)),
+        standard_error=float(q.standard_error[best]),
+    )

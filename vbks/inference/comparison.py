@@ -1,0 +1,141 @@
+"""What all candidates of one comparison share: rows, bound, inducing inputs, priors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+
+from vbks.arrays import Array
+from vbks.data import TrainingData
+from vbks.grammar.expression import Expression
+from vbks.inference.evidence import CollapsedEvidence, ExactEvidence
+from vbks.inference.inducing import choose_inducing
+from vbks.inference.likelihoods import Likelihood
+from vbks.inference.local_fit import Bound, Posterior
+from vbks.inference.posterior import ELEMENTS_AT_ONCE, Evidence, LogPosterior, PriorOf
+from vbks.kernels import InputSummary, slot_priors, summarise_inputs
+
+SUMMARY_ROWS = 20_000
+"""Rows in which periods are sought: a periodogram of so many takes a fraction of a second."""
+
+LOOK_ROWS = 500
+"""Rows of a first look at a large data set ..."""
+
+LOOK_INDUCING = 50
+"""... and its inducing points: a candidate then costs a few milliseconds for each step."""
+
+LARGEST_LOOK = 300**2
+"""Numbers in the kernel matrices of one candidate up to which a first look needs no short cut."""
+
+WORK_ARRAYS = 12
+"""Arrays as large as the kernel matrices that an evaluation with gradient holds at most."""
+
+Batch = tuple[Array, Array]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Rows and settings under which candidates are compared.
+
+    ``jitter`` is added to the diagonal of Kuu, or of the covariance of all rows in exact fits.
+    """
+
+    data: TrainingData
+    likelihood: Likelihood
+    bound: Bound
+    posterior: Posterior
+    num_inducing: int
+    batch_size: int
+    restarts: int
+    prior: str
+    ard: bool
+    jitter: float
+    memory: int
+    seed: int
+
+    @property
+    def num_rows(self) -> int:
+        """Number N of rows."""
+        return self.data.num_rows
+
+    @property
+    def num_inputs(self) -> int:
+        """Number D of inputs."""
+        return self.data.num_inputs
+
+    @cached_property
+    def Z(self) -> Array:
+        """Inducing inputs: [M, D], the same for all candidates."""
+        X, _ = self._sample
+        return choose_inducing(X, self.num_inducing, self.rng("inducing"))
+
+    @cached_property
+    def summaries(self) -> tuple[InputSummary, ...]:
+        """What starts need to know of the inputs."""
+        X, y = self._sample
+        return summarise_inputs(X, self.likelihood.pseudo_targets(y))
+
+    @cached_property
+    def prior_of(self) -> PriorOf:
+        """The priors of an expression's slots."""
+        return partial(
+            slot_priors, preset=self.prior, summaries=self.summaries, num_rows=self.num_rows
+        )
+
+    def rng(self, purpose: str) -> np.random.Generator:
+        """A generator for one purpose, whatever was drawn for others."""
+        return np.random.default_rng([self.seed, *purpose.encode()])
+
+    def final_evidence(self, jitter: float) -> Evidence:
+        """The objective of exact and collapsed fits."""
+        X, y = self.data.arrays()
+        if self.bound == "exact":
+            return ExactEvidence(X, y, jitter)
+        return CollapsedEvidence(X, y, self.Z, jitter)
+
+    def look_evidence(self, jitter: float) -> Evidence:
+        """A cheap objective of the same kind: the final one if that is cheap, else of few rows."""
+        if self.bound != "stochastic" and self._elements <= LARGEST_LOOK:
+            return self.final_evidence(jitter)
+        X, y = self.look_rows
+        Z = choose_inducing(X, min(self.num_inducing, LOOK_INDUCING), self.rng("look"))
+        return CollapsedEvidence(X, y, Z, max(jitter, self.look_jitter))
+
+    @property
+    def look_jitter(self) -> float:
+        """A look is sparse also where the fit is exact."""
+        return 1e-6
+
+    @cached_property
+    def look_rows(self) -> Batch:
+        """Rows of a first look, with targets as if noise were Gaussian."""
+        X, y = self.data.sample(LOOK_ROWS, self.rng("rows of the look"))
+        return X, self.likelihood.pseudo_targets(y)
+
+    @property
+    def num_look_rows(self) -> int:
+        """Rows that a first look sees."""
+        cheap = self.bound != "stochastic" and self._elements <= LARGEST_LOOK
+        return self.num_rows if cheap else min(LOOK_ROWS, self.num_rows)
+
+    def log_posterior(self, expressions: list[Expression], evidence: Evidence) -> LogPosterior:
+        """The log posterior of θ of some expressions, for a number of kernel matrices that fits."""
+        return LogPosterior(
+            expressions,
+            self.num_inputs,
+            evidence,
+            ard=self.ard,
+            prior_of=self.prior_of,
+            elements=min(ELEMENTS_AT_ONCE, self.memory // (8 * WORK_ARRAYS)),
+        )
+
+    @property
+    def _elements(self) -> int:
+        N, M = self.num_rows, self.num_inducing
+        return N * N if self.bound == "exact" else M * (M + N)
+
+    @cached_property
+    def _sample(self) -> Batch:
+        return self.data.sample(SUMMARY_ROWS, self.rng("sample"))

@@ -1,0 +1,215 @@
+"""The evaluator: a list of expressions becomes a list of fits."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+import tensorflow as tf
+
+from vbks.errors import GrammarError
+from vbks.grammar.expression import Expression
+from vbks.grammar.parser import parse
+from vbks.inference import climbing, stochastic
+from vbks.inference.candidate import Candidate, failed_fit, make_candidate, unfinished
+from vbks.inference.comparison import Comparison
+from vbks.inference.local_fit import LocalFit, Posterior
+from vbks.inference.progress import Progress, reporting
+from vbks.inference.race import CLIMB_MARGIN, LOOK_MARGIN, decide
+from vbks.inference.settings import RESTARTS, Inference, compare
+from vbks.kernels import Parent, is_batchable
+
+CHUNK = 48
+"""Candidates that are worked on together: enough to fill a device, few enough to hand out."""
+
+_FAILURES = (tf.errors.OpError, MemoryError, np.linalg.LinAlgError)
+"""What a candidate may do to the work that it is part of."""
+
+Result = TypeVar("Result", Candidate, LocalFit)
+
+
+def fit_candidates(
+    expressions: Sequence[Expression | str],
+    data: Any,
+    *,
+    inference: Inference = "auto",
+    posterior: Posterior | Literal["auto"] = "auto",
+    num_inducing: int | None = None,
+    batch_size: int | None = None,
+    likelihood: Any = "gaussian",
+    prior: str = "vbks",
+    restarts: int = RESTARTS,
+    ard: bool = True,
+    jitter: float | None = None,
+    parents: Mapping[Expression, Parent] | None = None,
+    race: bool = True,
+    memory_limit: int | None = None,
+    seed: int = 0,
+    progress: bool | Progress = False,
+) -> list[LocalFit]:
+    """Fit every expression to rows (X, y) in any units, and bound its log evidence.
+
+    Args:
+        expressions: the candidates; fits come back in their order.
+        data: a pair (X, y), a `tf.data.Dataset` of rows, or `TrainingData`.
+        inference: how the function is integrated out: "exact", "collapsed" (Titsias' bound),
+            "stochastic" (minibatches), or what time and memory allow.
+        posterior: q(θ) with "full" or "diagonal" covariance, or a "point"; by default full, and a
+            point where fits are stochastic.
+        num_inducing: inducing points, the same for all candidates.
+        batch_size: rows of a minibatch.
+        likelihood: "gaussian" or another name, or a scalar GPflow likelihood.
+        prior: "vbks", or "skc" for the partly improper priors of Kim and Teh (2018).
+        restarts: starts of each candidate.
+        ard: whether a leaf on several inputs has a lengthscale for each.
+        jitter: what is added to the diagonals of matrices before they are factorised.
+        parents: fitted expressions that candidates begin from.
+        race: whether candidates far behind stop early, which their fits record.
+        memory_limit: bytes that the fit may use; half of what is free by default.
+        seed: everything random follows from it.
+        progress: show a live table, if the output is a terminal.
+
+    A candidate that cannot be fitted comes back as a failed fit with the reason.
+    """
+    candidates = [parse(expression) for expression in expressions]
+    if not candidates:
+        raise GrammarError("there is nothing to fit. Give at least one expression.")
+    comparison, notices = compare(
+        data,
+        len(candidates),
+        inference=inference,
+        posterior=posterior,
+        num_inducing=num_inducing,
+        batch_size=batch_size,
+        likelihood=likelihood,
+        prior=prior,
+        restarts=restarts,
+        ard=ard,
+        jitter=jitter,
+        memory=memory_limit,
+        seed=seed,
+    )
+    parents = parents or {}
+    with reporting(progress) as report:
+        report.start(len(candidates), _describe(comparison, len(candidates)))
+        for notice in notices:
+            report.say(notice)
+        run = _Run(comparison, report, race)
+        fits = run.fit([make_candidate(e, comparison, parents.get(e)) for e in candidates])
+    return [replace(fit, notices=notices) for fit in fits]
+
+
+def _describe(comparison: Comparison, num_candidates: int) -> str:
+    text = f"{num_candidates} candidates, {comparison.num_rows:,} rows, {comparison.bound}"
+    if comparison.bound != "exact":
+        text += f" with {len(comparison.Z)} inducing points"
+    return text
+
+
+class _Run:
+    """The stages that candidates go through: look, climb, finish, with the race between them."""
+
+    def __init__(self, comparison: Comparison, report: Progress, race: bool) -> None:
+        self.comparison, self.report, self.race = comparison, report, race
+
+    def fit(self, candidates: Sequence[Candidate]) -> list[LocalFit]:
+        """Fits of all candidates, in their order."""
+        comparison = self.comparison
+        method = stochastic if comparison.bound == "stochastic" else climbing
+        looked = self._stage("looking", climbing.look, candidates)
+        looked = self._decide(looked, "look", LOOK_MARGIN, comparison.num_look_rows)
+        climbed = self._stage("climbing", method.climb, looked)
+        if method is climbing:
+            climbed = self._decide(climbed, "climb", CLIMB_MARGIN, comparison.num_rows)
+        return self._finish(method.finish, climbed)
+
+    def _stage(
+        self,
+        name: str,
+        stage: Callable[[Sequence[Candidate], Comparison], list[Candidate]],
+        candidates: Sequence[Candidate],
+    ) -> list[Candidate]:
+        """One stage for those who are still in the race; the others stay as they are."""
+        going = [c for c in candidates if c.is_going]
+        done = iter(self._work(name, stage, going, Candidate.failed))
+        return [next(done) if c.is_going else c for c in candidates]
+
+    def _decide(
+        self, candidates: Sequence[Candidate], stage: str, margin: float, num_rows: int
+    ) -> list[Candidate]:
+        going = [c for c in candidates if c.is_going]
+        decided = iter(decide(going, stage, margin if self.race else np.inf, num_rows))
+        return [next(decided) if c.is_going else c for c in candidates]
+
+    def _finish(
+        self,
+        stage: Callable[[Sequence[Candidate], Comparison], list[LocalFit]],
+        candidates: Sequence[Candidate],
+    ) -> list[LocalFit]:
+        going = [c for c in candidates if c.is_going]
+        for c in candidates:
+            if not c.is_going:
+                self.report.finished(str(c.expression), c.best, ok=not c.reason)
+        done = iter(self._work("finishing", stage, going, self._failed_fit))
+        return [next(done) if c.is_going else unfinished(c, self.comparison) for c in candidates]
+
+    def _failed_fit(self, candidate: Candidate, reason: str) -> LocalFit:
+        return failed_fit(candidate, self.comparison, reason)
+
+    def _work(
+        self,
+        name: str,
+        stage: Callable[[Sequence[Candidate], Comparison], list[Result]],
+        candidates: Sequence[Candidate],
+        fail: Callable[[Candidate, str], Result],
+    ) -> list[Result]:
+        """A stage, chunk by chunk, in the order of the candidates."""
+        self.report.stage(name, len(candidates))
+        results: dict[int, Result] = {}
+        for chunk in _chunks(candidates):
+            members = [candidates[k] for k in chunk]
+            began = time.perf_counter()
+            done = self._safely(stage, members, fail)
+            share = (time.perf_counter() - began) / len(chunk)
+            for k, result in zip(chunk, done, strict=True):
+                results[k] = replace(result, seconds=result.seconds + share)
+                if isinstance(result, LocalFit):
+                    ok = result.status != "failed"
+                    self.report.finished(str(result.expression), result.elbo, ok=ok)
+            self.report.advance(len(chunk))
+        return [results[k] for k in range(len(candidates))]
+
+    def _safely(
+        self,
+        stage: Callable[[Sequence[Candidate], Comparison], list[Result]],
+        members: Sequence[Candidate],
+        fail: Callable[[Candidate, str], Result],
+    ) -> list[Result]:
+        """A stage; if it breaks, halves of the chunk, until the culprit is alone and fails."""
+        try:
+            return stage(members, self.comparison)
+        except _FAILURES as error:
+            if len(members) == 1:
+                return [fail(members[0], f"{type(error).__name__}: {str(error).splitlines()[0]}")]
+            half = len(members) // 2
+            parts = (members[:half], members[half:])
+            return [result for part in parts for result in self._safely(stage, part, fail)]
+
+
+def _chunks(candidates: Sequence[Candidate]) -> list[list[int]]:
+    """Indices of candidates that are worked on together: of one jitter, and batched or alone."""
+
+    def kind(k: int) -> tuple[bool, float]:
+        c = candidates[k]
+        return is_batchable(c.expression, c.layout.num_inputs), c.jitter
+
+    chunks = []
+    for (batched, _), group in groupby(sorted(range(len(candidates)), key=kind), key=kind):
+        members = list(group)
+        size = CHUNK if batched else 1
+        chunks += [members[i : i + size] for i in range(0, len(members), size)]
+    return chunks

@@ -1,0 +1,427 @@
+"""Likelihoods: Gaussian noise in closed form, any other scalar one of GPflow by its own rules."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import gpflow
+import numpy as np
+import tensorflow as tf
+from gpflow.config import default_likelihood_positive_minimum
+from gpflow.likelihoods.utils import inv_probit
+from scipy.special import logit, ndtri
+
+from vbks.arrays import Array, Mask
+from vbks.errors import DataError
+
+LOG_TWO_PI = math.log(2.0 * math.pi)
+
+NOISE_START = 0.1
+"""A tenth of the variance of standardised targets, which is what our prior of noise expects."""
+
+SMALLEST_VARIANCE = 1e-12
+"""Of f: rounding gives about -1e-16 where data leave no doubt, and quadrature takes the root."""
+
+SHARE_EDGE = 1e-3
+"""GPflow's inverse probit stays this far from 0 and 1, so shares beyond say no more about f."""
+
+HALF_COUNT = 0.5
+"""Added to counts before their logarithm is taken, so that none is a finite number."""
+
+FAR = 100.0
+"""An unconstrained value at which Softplus and Exp are all but at the ends of their ranges."""
+
+
+class Expectations(NamedTuple):
+    """E log p(y|f) for f ~ N(mean, variance), and its derivatives, each [..., B]."""
+
+    value: tf.Tensor
+    by_mean: tf.Tensor
+    by_variance: tf.Tensor
+    by_noise: tf.Tensor
+
+
+class Likelihood(Protocol):
+    """A likelihood, as far as the bounds need it.
+
+    It has at most one parameter that is learned for every candidate, whose logarithm is slot 0 of
+    θ; that of a Gaussian is its variance. All bounds call this number the noise.
+    """
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        ...
+
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether the best q(u) is known in closed form."""
+        ...
+
+    @property
+    def has_parameter(self) -> bool:
+        """Whether the noise is learned; otherwise it has no effect, and slot 0 of θ is idle."""
+        ...
+
+    @property
+    def parameter_name(self) -> str | None:
+        """The name that GPflow has for the number that is learned."""
+        ...
+
+    @property
+    def parameter_start(self) -> float:
+        """The logarithm of the value that the parameter came with; zero if there is none."""
+        ...
+
+    def expectations(
+        self, y: tf.Tensor, mean: tf.Tensor, variance: tf.Tensor, noise: tf.Tensor
+    ) -> Expectations:
+        """Expectations at targets [B], moments [..., B] and the noise parameter [..., B]."""
+        ...
+
+    def check_targets(self, y: Array) -> None:
+        """Refuse targets that the likelihood cannot have drawn."""
+        ...
+
+    def pseudo_targets(self, y: Array) -> Array:
+        """About where f is, from the targets alone: what a start with Gaussian noise fits."""
+        ...
+
+    def to_gpflow(self, noise: float) -> gpflow.likelihoods.Likelihood:
+        """A new GPflow likelihood with the learned parameter at a value."""
+        ...
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Normal noise, whose variance is part of θ and may depend on the inputs."""
+
+    variance: float = NOISE_START
+
+    name = "Gaussian"
+    is_gaussian = True
+    has_parameter = True
+    parameter_name = "variance"
+
+    @property
+    def parameter_start(self) -> float:
+        """The logarithm of the variance that the likelihood came with."""
+        return math.log(self.variance)
+
+    def expectations(
+        self, y: tf.Tensor, mean: tf.Tensor, variance: tf.Tensor, noise: tf.Tensor
+    ) -> Expectations:
+        """E log N(y | f, noise)."""
+        return Expectations(*_gaussian(y, mean, variance, noise))
+
+    def check_targets(self, y: Array) -> None:
+        """Any number may be a target."""
+
+    def pseudo_targets(self, y: Array) -> Array:
+        """The targets themselves."""
+        return y
+
+    def to_gpflow(self, noise: float) -> gpflow.likelihoods.Gaussian:
+        """GPflow's Gaussian, with a lower bound of its variance that leaves room for this one."""
+        bound = min(default_likelihood_positive_minimum(), 0.5 * noise)
+        return gpflow.likelihoods.Gaussian(noise, variance_lower_bound=bound)
+
+
+@tf.function(autograph=False, reduce_retracing=True)
+def _gaussian(
+    y: tf.Tensor, mean: tf.Tensor, variance: tf.Tensor, noise: tf.Tensor
+) -> tuple[tf.Tensor, ...]:
+    squares = tf.square(y - mean) + variance
+    value = -0.5 * (LOG_TWO_PI + tf.math.log(noise) + squares / noise)
+    by_variance = tf.broadcast_to(-0.5 / noise, tf.shape(value))
+    return value, (y - mean) / noise, by_variance, 0.5 * (squares / noise - 1.0) / noise
+
+
+class GPflowLikelihood:
+    """A likelihood of GPflow with one function and one column of targets.
+
+    The first of its parameters that is a positive number and trainable is learned for every
+    candidate, with the prior of slot 0 of θ in place of one that it has for GPflow. The others
+    stay as they came with the object, which is copied.
+    """
+
+    is_gaussian = False
+
+    def __init__(self, likelihood: gpflow.likelihoods.Likelihood) -> None:
+        _check_is_scalar(likelihood)
+        self._likelihood = copy.deepcopy(likelihood)
+        self.name = type(likelihood).__name__
+        self.parameter_name = _learnable_parameter(likelihood)
+        tensor = tf.TensorSpec(None, gpflow.default_float())
+        self._evaluate = tf.function(
+            self._flat_expectations,
+            input_signature=[tensor] * 4,
+            autograph=False,
+            reduce_retracing=True,
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Compiled functions stay behind: a copy compiles its own, in another process or here."""
+        return GPflowLikelihood, (self._likelihood,)
+
+    @property
+    def has_parameter(self) -> bool:
+        """Whether there is a parameter to learn; otherwise the noise has no effect."""
+        return self.parameter_name is not None
+
+    @property
+    def parameter_start(self) -> float:
+        """The logarithm of the value that the parameter came with; zero if there is none."""
+        if self.parameter_name is None:
+            return 0.0
+        return math.log(getattr(self._likelihood, self.parameter_name).numpy().item())
+
+    def expectations(
+        self, y: tf.Tensor, mean: tf.Tensor, variance: tf.Tensor, noise: tf.Tensor
+    ) -> Expectations:
+        """GPflow's variational expectations, a closed form or a quadrature, with derivatives."""
+        return Expectations(*self._evaluate(y, mean, variance, noise))
+
+    def check_targets(self, y: Array) -> None:
+        """Refuse targets to which the likelihood gives no probability, naming the first."""
+        domain = _domain_of(self._likelihood)
+        if domain is None or (inside := domain.contains(y)).all():
+            return
+        row = int(np.argmin(inside))
+        raise DataError(
+            f"Row {row + 1} has the target {y[row]}, but {self.name} takes {domain.words}. "
+            f"{domain.advice}"
+        )
+
+    def pseudo_targets(self, y: Array) -> Array:
+        """The f at which the mean of the likelihood is near y, or y where its link is not known."""
+        likelihood = self._likelihood
+        match likelihood:
+            case gpflow.likelihoods.Bernoulli():
+                return np.where(y > 0, 1.0, -1.0)
+            case gpflow.likelihoods.Poisson():
+                mean = (y + HALF_COUNT) / likelihood.binsize
+            case gpflow.likelihoods.Gamma():
+                mean = y / likelihood.shape.numpy()
+            case gpflow.likelihoods.Exponential() | gpflow.likelihoods.Beta():
+                mean = y
+            case _:
+                return y
+        return next((link(mean) for inverse, link in _LINKS if inverse is likelihood.invlink), y)
+
+    def to_gpflow(self, noise: float) -> gpflow.likelihoods.Likelihood:
+        """A copy with the learned parameter at a value, however near to zero."""
+        likelihood = copy.deepcopy(self._likelihood)
+        if self.parameter_name is not None:
+            given = getattr(likelihood, self.parameter_name)
+            value = np.full(given.shape, noise)
+            parameter = gpflow.Parameter(value, transform=gpflow.utilities.positive())
+            setattr(likelihood, self.parameter_name, parameter)
+        return likelihood
+
+    def _flat_expectations(
+        self, y: tf.Tensor, mean: tf.Tensor, variance: tf.Tensor, noise: tf.Tensor
+    ) -> tuple[tf.Tensor, ...]:
+        shape = tf.shape(mean)
+        variance = tf.maximum(variance, SMALLEST_VARIANCE)
+        y, *moving = (
+            tf.reshape(tf.broadcast_to(tensor, shape), [-1])
+            for tensor in (y, mean, variance, noise)
+        )
+        with tf.GradientTape() as tape:
+            tape.watch(moving)
+            value = self._values(y, *moving)
+        slopes = tape.gradient(value, moving, unconnected_gradients="zero")
+        return tuple(tf.reshape(tensor, shape) for tensor in (value, *slopes))
+
+    def _values(self, *rows: tf.Tensor) -> tf.Tensor:
+        """E log p(y|f) of rows [N], each with a noise of its own.
+
+        To GPflow the parameter is one number, so it is shown one row at a time, and TensorFlow
+        makes of that what works on all rows at once.
+        """
+        name = self.parameter_name
+        if name is None:
+            return _variational_expectations(self._likelihood, *rows[:3])
+
+        def row_value(row: tuple[tf.Tensor, ...]) -> tf.Tensor:
+            likelihood = copy.copy(self._likelihood)
+            likelihood.__dict__[name] = tf.reshape(row[3], likelihood.__dict__[name].shape)
+            return _variational_expectations(likelihood, *row[:3])[0]
+
+        return tf.vectorized_map(row_value, rows)
+
+
+def _variational_expectations(
+    likelihood: gpflow.likelihoods.Likelihood, y: tf.Tensor, mean: tf.Tensor, variance: tf.Tensor
+) -> tf.Tensor:
+    """GPflow's, of vectors or numbers; no likelihood here looks at inputs, so there are none."""
+    Y, Fmu, Fvar = (tf.reshape(tensor, [-1, 1]) for tensor in (y, mean, variance))
+    return likelihood.variational_expectations(Y[:, :0], Fmu, Fvar, Y)
+
+
+def make_likelihood(likelihood: str | gpflow.likelihoods.Likelihood | Likelihood) -> Likelihood:
+    """The likelihood that a text or an object of GPflow stands for; one of ours stays as it is."""
+    match likelihood:
+        case Gaussian() | GPflowLikelihood():
+            return likelihood
+        case str() if likelihood in _BY_TEXT:
+            return make_likelihood(_BY_TEXT[likelihood]())
+        case gpflow.likelihoods.Likelihood():
+            return _from_gpflow(likelihood)
+    raise DataError(
+        f"Unknown likelihood {likelihood!r}. Known: {', '.join(sorted(_BY_TEXT))}, "
+        "or a likelihood of GPflow."
+    )
+
+
+def _from_gpflow(likelihood: gpflow.likelihoods.Likelihood) -> Likelihood:
+    """Ours for a Gaussian whose variance is learned, a wrapper for all others."""
+    if type(likelihood) in _GAUSSIAN and _learnable_parameter(likelihood) is not None:
+        return Gaussian(likelihood.variance_at(np.zeros((1, 1))).numpy().item())
+    return GPflowLikelihood(likelihood)
+
+
+_GAUSSIAN = (gpflow.likelihoods.Gaussian, gpflow.likelihoods.GaussianMC)
+"""Not what others derive from these, which may have another density."""
+
+
+def _learnable_parameter(likelihood: gpflow.likelihoods.Likelihood) -> str | None:
+    names = (name for name, value in vars(likelihood).items() if _is_learnable(value))
+    return next(names, None)
+
+
+def _is_learnable(value: object) -> bool:
+    """Whether this is a parameter that may be trained and be any positive number."""
+    if not isinstance(value, gpflow.Parameter) or value.shape.num_elements() != 1:
+        return False
+    if value.transform is None or not value.trainable:
+        return False
+    low, high, higher = value.transform.forward(tf.constant([-FAR, FAR, 2.0 * FAR], value.dtype))
+    return bool(low >= 0.0 and higher > high)
+
+
+def _check_is_scalar(likelihood: gpflow.likelihoods.Likelihood) -> None:
+    """Refuse what does not turn one function into one column of targets, row by row."""
+    name = type(likelihood).__name__
+    if isinstance(likelihood, _NOT_SCALAR) or not _has_one_column(likelihood):
+        raise DataError(
+            f"{name} is a likelihood of several functions or several columns of targets; choose "
+            "one with a single function and a single column."
+        )
+    if isinstance(likelihood, gpflow.likelihoods.MonteCarloLikelihood):
+        raise DataError(
+            f"{name} estimates its expectations from samples, and candidates cannot be compared "
+            "by these; choose a likelihood with a closed form or a quadrature."
+        )
+    if _depends_on_inputs(likelihood):
+        raise DataError(
+            f"{name} has a parameter that is a function of the inputs; give it a number instead, "
+            "which is learned for every kernel."
+        )
+    if isinstance(likelihood, gpflow.likelihoods.Ordinal) and _erf_fails():
+        raise DataError(
+            f"{name} gives no number for its first and last class under TensorFlow "
+            f"{tf.__version__}, whose erf(∞) is NaN (its issue 108483); use another version."
+        )
+
+
+_NOT_SCALAR = (
+    gpflow.likelihoods.MultiClass,
+    gpflow.likelihoods.Softmax,
+    gpflow.likelihoods.SwitchedLikelihood,
+    gpflow.likelihoods.HeteroskedasticTFPConditional,
+)
+
+
+def _has_one_column(likelihood: gpflow.likelihoods.Likelihood) -> bool:
+    return all(size in (None, 1) for size in (likelihood.latent_dim, likelihood.observation_dim))
+
+
+def _depends_on_inputs(likelihood: gpflow.likelihoods.Likelihood) -> bool:
+    parts = likelihood.submodules
+    has_function = any(isinstance(part, gpflow.functions.Function) for part in parts)
+    return has_function or likelihood.input_dim is not None
+
+
+def _erf_fails() -> bool:
+    return bool(np.isnan(tf.math.erf(tf.constant(np.inf, gpflow.default_float()))))
+
+
+@dataclass(frozen=True)
+class _Domain:
+    """The targets that a likelihood takes, as a test and in words, and what to do with others."""
+
+    contains: Callable[[Array], Mask]
+    words: str
+    advice: str
+
+
+_CLASSES = _Domain(lambda y: np.isin(y, (0.0, 1.0)), "0 or 1", "Write the two classes as 0 and 1.")
+_COUNTS = _Domain(
+    lambda y: (y >= 0) & (y < np.inf) & (y == np.floor(y)),
+    "whole numbers from 0 on",
+    "Give counts, or choose another likelihood for measurements.",
+)
+_POSITIVE = _Domain(
+    lambda y: (y > 0) & (y < np.inf),
+    "numbers above 0",
+    "Drop such rows, or choose another likelihood, such as 'gaussian'.",
+)
+_SHARES = _Domain(
+    lambda y: (y > 0) & (y < 1),
+    "numbers between 0 and 1, both excluded",
+    "Divide by the largest possible value, and move 0 and 1 a little inside.",
+)
+
+
+def _domain_of(likelihood: gpflow.likelihoods.Likelihood) -> _Domain | None:
+    """None where any number may be a target, as far as is known here."""
+    match likelihood:
+        case gpflow.likelihoods.Bernoulli():
+            return _CLASSES
+        case gpflow.likelihoods.Poisson():
+            return _COUNTS
+        case gpflow.likelihoods.Exponential() | gpflow.likelihoods.Gamma():
+            return _POSITIVE
+        case gpflow.likelihoods.Beta():
+            return _SHARES
+        case gpflow.likelihoods.Ordinal():
+            labels = np.arange(likelihood.num_bins)
+            words = f"whole numbers from 0 to {labels[-1]}"
+            return _Domain(lambda y: np.isin(y, labels), words, "Number the classes so.")
+    return None
+
+
+def _log(mean: Array) -> Array:
+    return np.asarray(np.log(np.maximum(mean, np.finfo(np.float64).tiny)))
+
+
+def _probit(share: Array) -> Array:
+    return np.asarray(ndtri(np.clip(share, SHARE_EDGE, 1.0 - SHARE_EDGE)))
+
+
+def _logit(share: Array) -> Array:
+    return np.asarray(logit(np.clip(share, SHARE_EDGE, 1.0 - SHARE_EDGE)))
+
+
+_LINKS: tuple[tuple[Any, Callable[[Array], Array]], ...] = (
+    (tf.exp, _log),
+    (inv_probit, _probit),
+    (tf.sigmoid, _logit),
+)
+"""Inverse links, as likelihoods of GPflow hold them, and the links."""
+
+_BY_TEXT: dict[str, Callable[[], gpflow.likelihoods.Likelihood | Likelihood]] = {
+    "bernoulli": gpflow.likelihoods.Bernoulli,
+    "beta": gpflow.likelihoods.Beta,
+    "exponential": gpflow.likelihoods.Exponential,
+    "gamma": gpflow.likelihoods.Gamma,
+    "gaussian": Gaussian,
+    "poisson": gpflow.likelihoods.Poisson,
+    "student_t": gpflow.likelihoods.StudentT,
+}

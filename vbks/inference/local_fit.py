@@ -1,0 +1,118 @@
+"""What is known of one candidate after fitting: plain values that cross processes and disks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from scipy.special import logsumexp
+
+from vbks.arrays import Array
+from vbks.errors import DataError
+from vbks.grammar.expression import Expression
+
+Bound = Literal["exact", "collapsed", "stochastic"]
+"""How the function is integrated out: exactly, by Titsias' bound, or by q(u) on minibatches."""
+
+Posterior = Literal["full", "diagonal", "point"]
+"""The covariance of q(θ)."""
+
+Status = Literal["fitted", "dropped", "failed"]
+"""Dropped: left the race before it was fitted to the end, with the bound it had then."""
+
+Correction = Literal["laplace", "bic", "none"]
+"""What turns the likelihood at a point into an evidence."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mode:
+    """A Gaussian N(mean, factor factorᵀ) of q(θ), and what the data say there.
+
+    ``log_likelihood`` and ``log_prior`` are at the mean, ``log_volume`` is Laplace's ½ log|2πΣ|;
+    ``elbo`` is the bound with this Gaussian alone, and NaN for a point.
+    """
+
+    mean: Array
+    factor: Array
+    weight: float
+    log_likelihood: float
+    log_prior: float
+    log_volume: float
+    elbo: float = math.nan
+
+
+@dataclass(frozen=True, eq=False)
+class InducingPosterior:
+    """q(v) = N(mean, covariance) of the whitened function values u = L v at inducing inputs."""
+
+    mean: Array
+    covariance: Array
+
+
+@dataclass(frozen=True)
+class RaceStep:
+    """One decision of the race: a candidate's value beside the best, and whether it went on."""
+
+    stage: str
+    value: float
+    best: float
+    went_on: bool
+
+
+@dataclass(frozen=True, eq=False)
+class LocalFit:
+    """One candidate's posterior of θ and its bound of the log evidence, in standardised units.
+
+    ``elbo`` is the bound L_i with q(θ), KL included; of a point estimate it is the likelihood
+    there, without any correction. ``standard_error`` is what sampling leaves uncertain in it.
+    """
+
+    expression: Expression
+    num_inputs: int
+    num_rows: int
+    bound: Bound
+    posterior: Posterior
+    num_free: int
+    status: Status = "fitted"
+    reason: str = ""
+    elbo: float = -math.inf
+    standard_error: float = 0.0
+    modes: tuple[Mode, ...] = ()
+    inducing: Array | None = None
+    q_u: InducingPosterior | None = None
+    jitter: float = 0.0
+    ard: bool = True
+    converged: bool = False
+    restarts: int = 0
+    seconds: float = 0.0
+    race: tuple[RaceStep, ...] = ()
+    notices: tuple[str, ...] = ()
+
+    @property
+    def theta(self) -> Array:
+        """The mean of the highest mode of q(θ): [H]."""
+        if not self.modes:
+            raise DataError(f"'{self.expression}' has no θ: {self.status}, {self.reason}")
+        return self.modes[0].mean
+
+    def log_evidence(self, correction: Correction = "laplace") -> float:
+        """log p(y|k): the bound itself, or a point estimate with the correction asked for."""
+        if self.posterior != "point" or not self.modes or correction == "none":
+            return self.elbo
+        if correction == "bic":
+            return self.elbo - 0.5 * self.num_free * math.log(self.num_rows)
+        terms = [mode.log_likelihood + mode.log_prior + mode.log_volume for mode in self.modes]
+        return float(logsumexp(terms))
+
+    def with_race(self, steps: tuple[RaceStep, ...]) -> LocalFit:
+        """The same fit after further decisions of the race."""
+        return replace(self, race=(*self.race, *steps))
+
+
+def weighted(modes: list[Mode], values: list[float]) -> tuple[Mode, ...]:
+    """Modes, best first, with the weights that values on a logarithmic scale give them."""
+    order = np.argsort(-np.asarray(values))
+    total = logsumexp(values)
+    return tuple(replace(modes[i], weight=math.exp(values[i] - total)) for i in order)

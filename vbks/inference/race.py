@@ -1,0 +1,43 @@
+"""The race: candidates far behind leave it, with their numbers on record."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from vbks.inference.candidate import Candidate
+from vbks.inference.local_fit import RaceStep
+from vbks.kernels import num_free_parameters
+
+LOOK_MARGIN = 25.0
+"""Nats behind the best after a first look that are still a chance: looks have not converged."""
+
+CLIMB_MARGIN = 12.0
+"""Nats behind the best after the climb: a share of e⁻¹² that q(θ) will hardly change."""
+
+ALWAYS = 10
+"""Candidates that go on however far behind."""
+
+
+def decide(
+    candidates: Sequence[Candidate], stage: str, margin: float, num_rows: int
+) -> list[Candidate]:
+    """Write every candidate's standing into its record.
+
+    Standings are log posteriors less ½ p log N, so that larger kernels have no head start.
+    """
+    standings = np.array([_standing(c, num_rows) for c in candidates])
+    best = standings.max(initial=-math.inf)
+    sure = set(np.argsort(-standings)[:ALWAYS])
+    return [
+        replace(c, race=(*c.race, RaceStep(stage, s, best, bool(k in sure or s > best - margin))))
+        for k, (c, s) in enumerate(zip(candidates, standings, strict=True))
+    ]
+
+
+def _standing(candidate: Candidate, num_rows: int) -> float:
+    p = num_free_parameters(candidate.expression, candidate.layout.num_inputs)
+    return candidate.best - 0.5 * p * math.log(num_rows)

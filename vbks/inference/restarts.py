@@ -1,0 +1,51 @@
+"""Restarts of the same candidate: who goes on, and which ended in the same place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from vbks.arrays import Array, Mask, Rows
+
+SAME_LOSS = 0.1
+"""Nats within which two restarts may have found the same optimum ..."""
+
+SAME_THETA = 0.15
+"""... if no entry of θ differs by more: a sixth on a logarithmic scale."""
+
+
+class Halving:
+    """Lets the better restarts of every candidate go on: ``schedule`` is (evaluations, how many).
+
+    A restart that has come to where a better one is stops, too.
+    """
+
+    def __init__(self, owners: Rows, schedule: Sequence[tuple[int, int]]) -> None:
+        self.members = [np.flatnonzero(owners == owner) for owner in np.unique(owners)]
+        self.schedule = dict(schedule)
+        self.alive = np.ones(len(owners), bool)
+
+    def __call__(self, evaluations: int, x: Array, loss: Array) -> Mask:
+        """Which rows may go on after so many evaluations."""
+        if evaluations in self.schedule:
+            for rows in self.members:
+                candidates = rows[self.alive[rows]]
+                self.alive[candidates] = False
+                kept = distinct(x[candidates], loss[candidates])[: self.schedule[evaluations]]
+                self.alive[candidates[kept]] = True
+        return self.alive
+
+
+def distinct(x: Array, loss: Array) -> Rows:
+    """Indices of rows with different optima and finite losses, best first."""
+    kept: list[int] = []
+    for row in np.argsort(loss):
+        if np.isfinite(loss[row]) and not any(_same(x, loss, row, other) for other in kept):
+            kept.append(int(row))
+    return np.array(kept, np.intp)
+
+
+def _same(x: Array, loss: Array, row: int, other: int) -> bool:
+    close = abs(loss[row] - loss[other]) < SAME_LOSS
+    return bool(close and np.abs(x[row] - x[other]).max() < SAME_THETA)

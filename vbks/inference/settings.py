@@ -1,0 +1,171 @@
+"""Settings of a comparison: what is asked for, what is chosen where nothing is said, and why."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import gpflow
+
+from vbks.data import TrainingData, prepare
+from vbks.errors import DataError
+from vbks.inference.comparison import WORK_ARRAYS, Comparison
+from vbks.inference.likelihoods import make_likelihood
+from vbks.inference.local_fit import Bound, Posterior
+from vbks.inference.memory import memory_limit
+
+RESTARTS = 8
+"""Starts of each candidate. In most candidates only one of three finds the best optimum; eight of
+which the better ones are climbed from find it nearly always."""
+
+EVALUATIONS = 200
+"""Evaluations of a candidate over all of its starts, roughly, by which costs are estimated."""
+
+EXACT_SECONDS = 120.0
+"""Estimated time up to which all candidates are fitted exactly."""
+
+COLLAPSED_SECONDS = 900.0
+"""Estimated time up to which they are fitted by the collapsed bound, on all rows at once."""
+
+SECONDS_PER_PRODUCT = 1e-10
+"""Of one multiplication in products and factors of matrices, on two cores; a rough figure."""
+
+SECONDS_PER_ELEMENT = 2e-8
+"""Of one number in a kernel matrix with its gradient."""
+
+LEAST_INDUCING, MOST_INDUCING = 16, 400
+"""Inducing points that are chosen: 2√N within these limits."""
+
+DEFAULT_BATCH = 512
+"""Rows of a minibatch: enough that operations, not their number, take the time."""
+
+Inference = Literal["auto", "exact", "collapsed", "stochastic"]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A bound and why it was taken."""
+
+    bound: Bound
+    reason: str
+
+
+def compare(
+    data: Any,
+    num_candidates: int,
+    *,
+    inference: Inference = "auto",
+    posterior: Posterior | Literal["auto"] = "auto",
+    num_inducing: int | None = None,
+    batch_size: int | None = None,
+    likelihood: Any = "gaussian",
+    prior: str = "vbks",
+    restarts: int = RESTARTS,
+    ard: bool = True,
+    jitter: float | None = None,
+    memory: int | None = None,
+    seed: int = 0,
+) -> tuple[Comparison, tuple[str, ...]]:
+    """Check data and settings, choose what is left open, and say so in sentences."""
+    model = make_likelihood(likelihood)
+    rows = prepare(data, standardise_targets=model.is_gaussian)
+    for _, y in rows.blocks(65_536):
+        model.check_targets(y)
+    _check_one_of("inference", inference, ("auto", "exact", "collapsed", "stochastic"))
+    _check_one_of("posterior", posterior, ("auto", "full", "diagonal", "point"))
+    _check_counts(restarts=restarts, batch_size=batch_size, num_inducing=num_inducing)
+    limit = memory_limit(memory)
+    notices = list(rows.notices)
+    M = _num_inducing(rows, num_inducing, notices)
+    choice = choose_bound(inference, rows, num_candidates, M, model.is_gaussian, limit)
+    notices.append(f"{choice.bound}: {choice.reason}.")
+    if posterior == "auto":
+        posterior = "point" if choice.bound == "stochastic" else "full"
+    usual = 0.0 if choice.bound == "exact" else gpflow.config.default_jitter()
+    comparison = Comparison(
+        data=rows,
+        likelihood=model,
+        bound=choice.bound,
+        posterior=posterior,
+        num_inducing=M,
+        batch_size=batch_size or DEFAULT_BATCH,
+        restarts=restarts,
+        prior=prior,
+        ard=ard,
+        jitter=usual if jitter is None else jitter,
+        memory=limit,
+        seed=seed,
+    )
+    return comparison, tuple(notices)
+
+
+def choose_bound(
+    inference: Inference,
+    rows: TrainingData,
+    num_candidates: int,
+    num_inducing: int,
+    is_gaussian: bool,
+    limit: int,
+) -> Choice:
+    """The bound that was asked for if it is possible, or the tightest that is not too dear."""
+    N, M = rows.num_rows, num_inducing
+    exact, collapsed = N * N, M * (N + M)
+    if not is_gaussian:
+        if inference not in ("auto", "stochastic"):
+            raise DataError(
+                f"{inference} inference needs Gaussian noise. Use inference='stochastic' or 'auto'."
+            )
+        return Choice("stochastic", "the noise is not Gaussian")
+    fits = {"exact": _fits(exact, limit), "collapsed": _fits(collapsed, limit), "stochastic": True}
+    if inference != "auto":
+        if not fits[inference]:
+            raise DataError(
+                f"{inference} inference with {N:,} rows does not fit into {limit / 1e9:.1f} GB. "
+                "Use inference='stochastic', or raise the memory limit."
+            )
+        return Choice(inference, "as asked for")
+    evaluations = num_candidates * EVALUATIONS
+    seconds = {
+        "exact": evaluations * (SECONDS_PER_PRODUCT * 4 * N**3 + SECONDS_PER_ELEMENT * exact),
+        "collapsed": evaluations
+        * (SECONDS_PER_PRODUCT * 4 * M * collapsed + SECONDS_PER_ELEMENT * collapsed),
+    }
+    about = f"{num_candidates} candidates on {N:,} rows"
+    if fits["exact"] and seconds["exact"] <= EXACT_SECONDS:
+        return Choice("exact", f"{about} are few enough")
+    if fits["collapsed"] and seconds["collapsed"] <= COLLAPSED_SECONDS:
+        reason = f"exact fits of {about} would take about {_duration(seconds['exact'])}"
+        return Choice("collapsed", reason)
+    reason = f"collapsed fits of {about} would take about {_duration(seconds['collapsed'])}"
+    return Choice("stochastic", reason)
+
+
+def _fits(elements: int, limit: int) -> bool:
+    return 8 * WORK_ARRAYS * elements <= limit
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} seconds"
+    return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.0f} hours"
+
+
+def _num_inducing(rows: TrainingData, wanted: int | None, notices: list[str]) -> int:
+    N = rows.num_rows
+    if wanted is None:
+        return min(N, max(LEAST_INDUCING, min(round(2 * math.sqrt(N)), MOST_INDUCING)))
+    if wanted > N:
+        notices.append(f"{wanted} inducing points are more than the {N} rows: {N} are used.")
+    return min(wanted, N)
+
+
+def _check_one_of(name: str, value: object, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise DataError(f"{name} is {value!r}, expected one of {', '.join(known)}.")
+
+
+def _check_counts(**counts: int | None) -> None:
+    for name, count in counts.items():
+        if count is not None and count < 1:
+            raise DataError(f"{name} is {count}, expected at least 1.")

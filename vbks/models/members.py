@@ -1,0 +1,99 @@
+"""A fitted candidate as an ordinary GPflow model: GPR, SGPR or SVGP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gpflow
+import numpy as np
+import tensorflow as tf
+from gpflow.kernels import Kernel, White
+from gpflow.models import GPR, SGPR, SVGP
+
+from vbks.arrays import Array
+from vbks.data import TrainingData
+from vbks.errors import DataError
+from vbks.inference.likelihoods import Gaussian, Likelihood
+from vbks.inference.local_fit import LocalFit
+from vbks.kernels import KernelBank, bank_of, family_of, to_gpflow
+from vbks.kernels.gpflow_kernels import FamilyKernel
+
+LEAST_VARIANCE = 1e-12
+"""GPflow's own lower bound of noise variances, 1e-6, is more than a fit may find."""
+
+
+class NoiseVariance(gpflow.functions.Function):
+    """The noise variance of an expression with white noise that depends on the inputs."""
+
+    def __init__(self, bank: KernelBank, theta: Array) -> None:
+        super().__init__()
+        self.bank, self.theta = bank, theta
+
+    def __call__(self, X: Any) -> tf.Tensor:
+        """Variances at X [N, D]: [N, 1]."""
+        return self.bank.noise(self.theta[np.newaxis], X)[0][:, tf.newaxis]
+
+
+def gpflow_model(
+    fit: LocalFit, data: TrainingData, likelihood: Likelihood | None = None
+) -> GPR | SGPR | SVGP:
+    """The candidate at the mean of its highest mode of q(θ), trained, in standardised units.
+
+    Inputs go in as ``data.units.standardise_inputs(X)``, and what comes out goes through
+    ``restore_targets`` and ``restore_variances``. White noise is in the model's likelihood.
+    """
+    kernel = _silenced(to_gpflow(fit.expression, fit.num_inputs, theta=fit.theta, ard=fit.ard))
+    likelihood = Gaussian() if likelihood is None else likelihood
+    noise = _noise(fit, data, likelihood)
+    if fit.bound == "stochastic":
+        return _svgp(fit, kernel, noise)
+    X, y = data.arrays()
+    rows = (X, y[:, np.newaxis])
+    if fit.bound == "exact":
+        return GPR(rows, kernel, likelihood=noise)
+    if fit.jitter != gpflow.config.default_jitter():
+        raise DataError(
+            f"'{fit.expression}' was fitted with a jitter of {fit.jitter:g}, which GPflow's SGPR "
+            "takes from its configuration. Set gpflow.config.set_default_jitter to it first."
+        )
+    return SGPR(rows, kernel, fit.inducing, likelihood=noise)
+
+
+def _svgp(fit: LocalFit, kernel: Kernel, noise: gpflow.likelihoods.Likelihood) -> SVGP:
+    if fit.q_u is None:
+        raise DataError(f"'{fit.expression}' has no q(u): {fit.status}, {fit.reason}")
+    root = np.linalg.cholesky(fit.q_u.covariance)
+    return SVGP(
+        kernel,
+        noise,
+        fit.inducing,
+        q_mu=fit.q_u.mean[:, np.newaxis],
+        q_sqrt=root[np.newaxis],
+        whiten=True,
+        num_data=fit.num_rows,
+    )
+
+
+def _noise(
+    fit: LocalFit, data: TrainingData, likelihood: Likelihood
+) -> gpflow.likelihoods.Likelihood:
+    if not likelihood.is_gaussian:
+        return likelihood.to_gpflow(float(np.exp(fit.theta[0])))
+    bank = bank_of([fit.expression], fit.num_inputs, ard=fit.ard)
+    X, _ = next(data.blocks(1000))
+    at_rows = bank.noise(fit.theta[np.newaxis], X).numpy()[0]
+    extra = fit.jitter if fit.bound == "exact" else 0.0
+    if np.ptp(at_rows) == 0.0:
+        return gpflow.likelihoods.Gaussian(at_rows[0] + extra, variance_lower_bound=LEAST_VARIANCE)
+    return gpflow.likelihoods.Gaussian(
+        NoiseVariance(bank, fit.theta), variance_lower_bound=LEAST_VARIANCE
+    )
+
+
+def _silenced(kernel: Any) -> Any:
+    """The kernel with white noise, which is no part of the function, replaced by nothing."""
+    if isinstance(kernel, White):
+        return FamilyKernel(family_of("WN"), kernel.variance.numpy())
+    for place, part in enumerate(getattr(kernel, "kernels", ())):
+        kernel.kernels[place] = _silenced(part)
+    return kernel
