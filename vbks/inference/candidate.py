@@ -16,7 +16,10 @@ from vbks.kernels import Layout, Parent, lay_out, num_free_parameters
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """An expression with the best θ so far [S, H], best first, and their log posteriors [S]."""
+    """An expression with the best θ so far [S, H], best first, and their log posteriors [S].
+
+    ``factor`` [H, H] is that of q(θ), where the climb has found it already.
+    """
 
     expression: Expression
     layout: Layout
@@ -24,6 +27,7 @@ class Candidate:
     parent: Parent | None = None
     thetas: Array = field(default_factory=lambda: np.zeros((0, 0)))
     values: Array = field(default_factory=lambda: np.zeros(0))
+    factor: Array = field(default_factory=lambda: np.zeros((0, 0)))
     restarts: int = 0
     converged: bool = False
     seconds: float = 0.0

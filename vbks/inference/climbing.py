@@ -10,6 +10,8 @@ import numpy as np
 from vbks.arrays import Array, Rows
 from vbks.inference.candidate import Candidate, failed_fit, local_fit, stacked
 from vbks.inference.comparison import Comparison
+from vbks.inference.evidence import CollapsedEvidence
+from vbks.inference.inducing import choose_inducing
 from vbks.inference.laplace import Laplace, approximate
 from vbks.inference.local_fit import LocalFit, Mode, weighted
 from vbks.inference.posterior import Evidence, LogPosterior, maximise
@@ -19,6 +21,12 @@ from vbks.kernels import candidate_rng, draw_starts
 
 LOOK_EVALUATIONS = 30
 """A first look ends here, converged or not: the order of candidates is clear by then."""
+
+SECOND_LOOK_ROWS, SECOND_LOOK_INDUCING = 2000, 100
+"""Rows and inducing points at most of the look that decides from which optimum rounds start."""
+
+SECOND_LOOK = (((10, 2),), 24)
+"""How many optima go on after so many evaluations, and evaluations at most."""
 
 CLIMB_EVALUATIONS = 100
 """The median candidate is within a hundredth of a nat after 80."""
@@ -74,6 +82,18 @@ def _given_up(candidate: Candidate) -> Candidate:
         f"no covariance could be factorised at any of {candidate.restarts} starts, "
         f"also with a jitter of {candidate.jitter:g}."
     )
+
+
+def second_look(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
+    """The best starts of the first look, compared on more rows and with more inducing points."""
+    X, y = comparison.data.sample(SECOND_LOOK_ROWS, comparison.rng("second look"))
+    Z = comparison.Z
+    if len(Z) > SECOND_LOOK_INDUCING:
+        Z = choose_inducing(X, SECOND_LOOK_INDUCING, comparison.rng("second look"))
+    jitter = max(comparison.look_jitter, *(c.jitter for c in chunk))
+    evidence = CollapsedEvidence(X, comparison.likelihood.pseudo_targets(y), Z, jitter)
+    starts = [c.thetas[:CLIMBERS] for c in chunk]
+    return climb_from(chunk, starts, comparison, evidence, *SECOND_LOOK)
 
 
 def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:

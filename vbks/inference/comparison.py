@@ -13,7 +13,7 @@ from vbks.grammar.expression import Expression
 from vbks.inference.evidence import CollapsedEvidence, ExactEvidence
 from vbks.inference.inducing import choose_inducing
 from vbks.inference.likelihoods import Likelihood
-from vbks.inference.local_fit import Bound, Posterior
+from vbks.inference.local_fit import Ascent, Bound, Posterior
 from vbks.inference.posterior import ELEMENTS_AT_ONCE, Evidence, LogPosterior, PriorOf
 from vbks.kernels import InputSummary, slot_priors, summarise_inputs
 
@@ -28,6 +28,12 @@ LOOK_INDUCING = 50
 
 LARGEST_LOOK = 300**2
 """Numbers in the kernel matrices of one candidate up to which a first look needs no short cut."""
+
+CHUNK = 48
+"""Candidates that are worked on together: enough to fill a device, few enough to hand out."""
+
+POSTERIOR_SAMPLES = 8
+"""Samples of q(θ) over which a stochastic bound is averaged."""
 
 WORK_ARRAYS = 12
 """Arrays as large as the kernel matrices that an evaluation with gradient holds at most."""
@@ -48,6 +54,7 @@ class Comparison:
     posterior: Posterior
     num_inducing: int
     batch_size: int
+    ascent: Ascent
     restarts: int
     prior: str
     ard: bool
@@ -64,6 +71,16 @@ class Comparison:
     def num_inputs(self) -> int:
         """Number D of inputs."""
         return self.data.num_inputs
+
+    @property
+    def chunk_size(self) -> int:
+        """Candidates that are worked on together, as many as memory allows."""
+        if self.bound != "stochastic":
+            return CHUNK
+        samples = 1 if self.posterior == "point" else POSTERIOR_SAMPLES
+        M = self.num_inducing
+        elements = samples * M * (M + self.batch_size)
+        return max(1, min(CHUNK, self.memory // (8 * WORK_ARRAYS * elements)))
 
     @cached_property
     def Z(self) -> Array:

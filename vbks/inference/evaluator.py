@@ -14,17 +14,15 @@ import tensorflow as tf
 from vbks.errors import GrammarError
 from vbks.grammar.expression import Expression
 from vbks.grammar.parser import parse
-from vbks.inference import climbing, stochastic
+from vbks.inference import ascent as plain
+from vbks.inference import climbing, last_passes, rounds
 from vbks.inference.candidate import Candidate, failed_fit, make_candidate, unfinished
 from vbks.inference.comparison import Comparison
-from vbks.inference.local_fit import LocalFit, Posterior
+from vbks.inference.local_fit import Ascent, LocalFit, Posterior
 from vbks.inference.progress import Progress, reporting
 from vbks.inference.race import CLIMB_MARGIN, LOOK_MARGIN, decide
 from vbks.inference.settings import RESTARTS, Inference, compare
 from vbks.kernels import Parent, is_batchable
-
-CHUNK = 48
-"""Candidates that are worked on together: enough to fill a device, few enough to hand out."""
 
 _FAILURES = (tf.errors.OpError, MemoryError, np.linalg.LinAlgError)
 """What a candidate may do to the work that it is part of."""
@@ -40,6 +38,7 @@ def fit_candidates(
     posterior: Posterior | Literal["auto"] = "auto",
     num_inducing: int | None = None,
     batch_size: int | None = None,
+    ascent: Ascent = "natural",
     likelihood: Any = "gaussian",
     prior: str = "vbks",
     restarts: int = RESTARTS,
@@ -62,6 +61,8 @@ def fit_candidates(
             point where fits are stochastic.
         num_inducing: inducing points, the same for all candidates.
         batch_size: rows of a minibatch.
+        ascent: how stochastic fits climb: by "natural" gradients and Newton's steps, or "plain"
+            stochastic gradient ascent for everything, as in the VBKS paper.
         likelihood: "gaussian" or another name, or a scalar GPflow likelihood.
         prior: "vbks", or "skc" for the partly improper priors of Kim and Teh (2018).
         restarts: starts of each candidate.
@@ -85,6 +86,7 @@ def fit_candidates(
         posterior=posterior,
         num_inducing=num_inducing,
         batch_size=batch_size,
+        ascent=ascent,
         likelihood=likelihood,
         prior=prior,
         restarts=restarts,
@@ -119,13 +121,16 @@ class _Run:
     def fit(self, candidates: Sequence[Candidate]) -> list[LocalFit]:
         """Fits of all candidates, in their order."""
         comparison = self.comparison
-        method = stochastic if comparison.bound == "stochastic" else climbing
+        is_stochastic = comparison.bound == "stochastic"
+        stochastic_climb = plain.climb if comparison.ascent == "plain" else rounds.climb
+        climb = stochastic_climb if is_stochastic else climbing.climb
         looked = self._stage("looking", climbing.look, candidates)
         looked = self._decide(looked, "look", LOOK_MARGIN, comparison.num_look_rows)
-        climbed = self._stage("climbing", method.climb, looked)
-        if method is climbing:
+        climbed = self._stage("climbing", climb, looked)
+        if not is_stochastic:
             climbed = self._decide(climbed, "climb", CLIMB_MARGIN, comparison.num_rows)
-        return self._finish(method.finish, climbed)
+        finish = last_passes.finish if is_stochastic else climbing.finish
+        return self._finish(finish, climbed)
 
     def _stage(
         self,
@@ -170,7 +175,7 @@ class _Run:
         """A stage, chunk by chunk, in the order of the candidates."""
         self.report.stage(name, len(candidates))
         results: dict[int, Result] = {}
-        for chunk in _chunks(candidates):
+        for chunk in _chunks(candidates, self.comparison.chunk_size):
             members = [candidates[k] for k in chunk]
             began = time.perf_counter()
             done = self._safely(stage, members, fail)
@@ -200,7 +205,7 @@ class _Run:
             return [result for part in parts for result in self._safely(stage, part, fail)]
 
 
-def _chunks(candidates: Sequence[Candidate]) -> list[list[int]]:
+def _chunks(candidates: Sequence[Candidate], most: int) -> list[list[int]]:
     """Indices of candidates that are worked on together: of one jitter, and batched or alone."""
 
     def kind(k: int) -> tuple[bool, float]:
@@ -210,6 +215,6 @@ def _chunks(candidates: Sequence[Candidate]) -> list[list[int]]:
     chunks = []
     for (batched, _), group in groupby(sorted(range(len(candidates)), key=kind), key=kind):
         members = list(group)
-        size = CHUNK if batched else 1
+        size = most if batched else 1
         chunks += [members[i : i + size] for i in range(0, len(members), size)]
     return chunks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gpflow
@@ -9,6 +10,8 @@ import numpy as np
 import tensorflow as tf
 
 from vbks.arrays import Array
+from vbks.inference.likelihoods import Likelihood
+from vbks.inference.minibatch import Batch, FixedTheta, NaturalParameters
 from vbks.kernels import KernelBank
 
 STEP = 1e-4
@@ -51,6 +54,44 @@ def _information(bank: KernelBank, theta: Array, X: Array, repeats: float, jitte
     slopes = (log_noise[:, 1:] - log_noise[:, :1]) / STEP
     about_noise = 0.5 * (repeats - 1.0) * np.einsum("khn,kjn->khj", slopes, slopes)
     return np.asarray(about_function.numpy() + about_noise)
+
+
+def conditional_information(
+    at: Callable[[Array], FixedTheta],
+    theta: Array,
+    batch: Batch,
+    num_rows: int,
+    likelihood: Likelihood,
+    q: NaturalParameters,
+) -> Array:
+    """How sharply the bound determines θ while q(v) stays, by the method of Gauss and Newton.
+
+    That is Σ c ∂m ∂m over rows, where m is the mean of q(f) and c the curvature of the likelihood,
+    and what noise tells about its own parameters. θ is [K, H], the result [K, H, H].
+    """
+    X, y = batch
+    H, weight = theta.shape[1], num_rows / len(y)
+    steps = np.concatenate([np.zeros((1, H)), STEP * np.eye(H)])
+    here = at(theta[:, np.newaxis] + steps)
+    mean, variance, noise = here.marginals(X, q.moments())
+    e = likelihood.expectations(tf.constant(y, mean.dtype), mean, variance, noise)
+    slopes = np.diff(_first_and_moved(mean.numpy()), axis=2)[:, :, 0] / STEP
+    curvature = np.maximum(-2.0 * e.by_variance.numpy()[:, 0], 0.0)
+    about_function = np.einsum("kn,kin,kjn->kij", curvature, slopes, slopes)
+    if likelihood.is_gaussian:
+        log_slopes = np.diff(_first_and_moved(np.log(noise.numpy())), axis=2)[:, :, 0] / STEP
+        about_noise = 0.5 * np.einsum("kin,kjn->kij", log_slopes, log_slopes)
+    else:
+        by_log_noise = (e.by_noise * noise).numpy()[:, :2].sum(axis=-1)
+        about_noise = np.zeros_like(about_function)
+        about_noise[:, 0, 0] = np.maximum(-np.diff(by_log_noise)[:, 0] / STEP, 0.0)
+    return np.asarray(weight * (about_function + about_noise))
+
+
+def _first_and_moved(values: Array) -> Array:
+    """Values [K, 1 + H, n] as pairs of the first and each other: [K, H, 2, n]."""
+    first = np.broadcast_to(values[:, :1], values[:, 1:].shape)
+    return np.stack([first, values[:, 1:]], axis=2)
 
 
 @tf.function(autograph=False, reduce_retracing=True)

@@ -19,6 +19,9 @@ Bound = Literal["exact", "collapsed", "stochastic"]
 Posterior = Literal["full", "diagonal", "point"]
 """The covariance of q(θ)."""
 
+Ascent = Literal["natural", "plain"]
+"""How stochastic fits climb: natural gradients and Newton's steps, or plain gradient ascent."""
+
 Status = Literal["fitted", "dropped", "failed"]
 """Dropped: left the race before it was fitted to the end, with the bound it had then."""
 

@@ -62,12 +62,24 @@ class Moments(NamedTuple):
     covariance: tf.Tensor
     kl: tf.Tensor
 
+    @classmethod
+    def of_root(cls, mean: tf.Tensor, root: tf.Tensor) -> Moments:
+        """From lower-triangular roots [K, M, M] of the covariances."""
+        covariance = tf.linalg.matmul(root, root, transpose_b=True)
+        half_log_det = tf.reduce_sum(tf.math.log(tf.abs(tf.linalg.diag_part(root))), -1)
+        return cls(mean, covariance, _kl(mean, covariance, half_log_det))
+
 
 class Slopes(NamedTuple):
-    """Expected log likelihoods less KL(q(v)‖N(0, I)) [K, S], and gradients for θ [K, S, H]."""
+    """Expected log likelihoods less KL(q(v)‖N(0, I)) [K, S], and their gradients.
+
+    For θ [K, S, H], and for means [K, M] and covariances [K, M, M] of q(v).
+    """
 
     value: tf.Tensor
     gradient: tf.Tensor
+    by_mean: tf.Tensor
+    by_covariance: tf.Tensor
 
 
 class _Sums(NamedTuple):
@@ -129,6 +141,11 @@ class FixedTheta:
         num_rows = tf.cast(self.num_rows, fit.dtype)
         return q, fit - 0.5 * num_rows * LOG_TWO_PI - moments.kl[:, tf.newaxis]
 
+    def marginals(self, X: Array, q: Moments) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        """Means and variances of q(f), and noise variances, at rows X [n, D]: [K, S, n]."""
+        Kuf, diagonal, noise = self._kernels(tf.constant(X, self.Z.dtype))
+        return *_marginals(self.L, Kuf, diagonal, q.mean, q.covariance), noise
+
     def full_step(self, blocks: Iterable[Batch], q: NaturalParameters) -> NaturalParameters:
         """Where a natural-gradient step of length one on all rows leads."""
         moments, total, seen = q.moments(), None, 0
@@ -161,7 +178,7 @@ class FixedTheta:
     def slopes(
         self,
         batches: Iterable[Batch],
-        q: NaturalParameters,
+        q: Moments,
         *,
         whitened: bool = True,
         excess: float = 0.0,
@@ -170,15 +187,16 @@ class FixedTheta:
 
         Both are unbiased, and both are the gradient of the collapsed bound where q is the best.
         Holding q(u), the function's own values, is the quieter one where data say much about them.
+        Gradients for q(v) are of the expected log likelihood alone. ``excess`` is by how much a
+        mean that was estimated from few rows varies more than one from all rows; what this adds
+        to squares is taken off.
         """
-        moments = q.moments()
-        moments = moments._replace(
-            covariance=_without_excess(moments.covariance, tf.constant(excess, self.theta.dtype))
-        )
+        S = _without_excess(q.covariance, tf.constant(excess, self.theta.dtype))
+        q = q._replace(covariance=S)
         gradient, sums, seen = tf.zeros_like(self.theta), None, 0
         for batch in batches:
             size = len(batch[1])
-            new, new_gradient = self._batch_slopes(*self._tensors(batch), moments)
+            new, new_gradient = self._batch_slopes(*self._tensors(batch), q)
             new = _Sums(*(size * part for part in new))
             sums = new if sums is None else _Sums(*map(tf.add, sums, new))
             gradient += size * new_gradient
@@ -187,10 +205,14 @@ class FixedTheta:
         sums = _Sums(*(total / seen for total in sums))
         held = tf.zeros_like(sums.outer)
         if not whitened:
-            held = _held_back(moments.mean, moments.covariance, sums)
+            held = _held_back(q.mean, q.covariance, sums)
         by_Kuu = _through_factor(self.L, sums.outer + held)
-        value = sums.value - moments.kl[:, tf.newaxis]
-        return Slopes(value, gradient / seen + self._through_Kuu(by_Kuu))
+        return Slopes(
+            sums.value - q.kl[:, tf.newaxis],
+            gradient / seen + self._through_Kuu(by_Kuu),
+            tf.reduce_mean(sums.by_mean, axis=1),
+            tf.reduce_mean(sums.by_covariance, axis=1),
+        )
 
     def _through_Kuu(self, upstream: tf.Tensor) -> tf.Tensor:
         # Computed again: a tape that is kept until here would record gradients of gradients.
@@ -255,13 +277,14 @@ def _moments(precision: tf.Tensor, linear: tf.Tensor) -> tuple[tf.Tensor, tf.Ten
     eye = tf.eye(M, batch_shape=tf.shape(linear)[:1], dtype=linear.dtype)
     covariance = tf.linalg.cholesky_solve(root, eye)
     mean = tf.linalg.matvec(covariance, linear)
-    kl = 0.5 * (
-        tf.reduce_sum(tf.square(mean), -1)
-        + tf.linalg.trace(covariance)
-        - tf.cast(M, linear.dtype)
-        + 2.0 * tf.reduce_sum(tf.math.log(tf.linalg.diag_part(root)), -1)
-    )
-    return mean, covariance, kl
+    half_log_det = -tf.reduce_sum(tf.math.log(tf.linalg.diag_part(root)), -1)
+    return mean, covariance, _kl(mean, covariance, half_log_det)
+
+
+def _kl(mean: tf.Tensor, covariance: tf.Tensor, half_log_det: tf.Tensor) -> tf.Tensor:
+    """KL(N(m, S)‖N(0, I)) from ½ log|S|."""
+    squares = tf.reduce_sum(tf.square(mean), -1) + tf.linalg.trace(covariance)
+    return 0.5 * (squares - tf.cast(tf.shape(mean)[-1], mean.dtype)) - half_log_det
 
 
 @_compiled

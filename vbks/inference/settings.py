@@ -12,7 +12,7 @@ from vbks.data import TrainingData, prepare
 from vbks.errors import DataError
 from vbks.inference.comparison import WORK_ARRAYS, Comparison
 from vbks.inference.likelihoods import make_likelihood
-from vbks.inference.local_fit import Bound, Posterior
+from vbks.inference.local_fit import Ascent, Bound, Posterior
 from vbks.inference.memory import memory_limit
 
 RESTARTS = 8
@@ -59,6 +59,7 @@ def compare(
     posterior: Posterior | Literal["auto"] = "auto",
     num_inducing: int | None = None,
     batch_size: int | None = None,
+    ascent: Ascent = "natural",
     likelihood: Any = "gaussian",
     prior: str = "vbks",
     restarts: int = RESTARTS,
@@ -74,6 +75,7 @@ def compare(
         model.check_targets(y)
     _check_one_of("inference", inference, ("auto", "exact", "collapsed", "stochastic"))
     _check_one_of("posterior", posterior, ("auto", "full", "diagonal", "point"))
+    _check_one_of("ascent", ascent, ("natural", "plain"))
     _check_counts(restarts=restarts, batch_size=batch_size, num_inducing=num_inducing)
     limit = memory_limit(memory)
     notices = list(rows.notices)
@@ -90,6 +92,7 @@ def compare(
         posterior=posterior,
         num_inducing=M,
         batch_size=batch_size or DEFAULT_BATCH,
+        ascent=ascent,
         restarts=restarts,
         prior=prior,
         ard=ard,

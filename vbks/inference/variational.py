@@ -141,7 +141,7 @@ def _fresh_bound(
     covariance = factor @ np.swapaxes(factor, 1, 2)
     expected = _parabola(laplace, mean[:, None])[:, 0]
     expected -= 0.5 * np.einsum("rhj,rhj->r", laplace.precision, covariance)
-    elbo = pairs.mean(axis=1) + expected + _entropy(factor, laplace.used)
+    elbo = pairs.mean(axis=1) + expected + entropy(factor, laplace.used)
     return Gaussians(mean, factor, elbo, pairs.std(axis=1, ddof=1) / np.sqrt(len(eta)))
 
 
@@ -151,7 +151,7 @@ def _parabola(laplace: Laplace, theta: Array) -> Array:
     return np.asarray(-0.5 * np.einsum("rsh,rhj,rsj->rs", distance, laplace.precision, distance))
 
 
-def _entropy(factor: Array, used: Mask) -> Array:
+def entropy(factor: Array, used: Mask) -> Array:
     """½ log|2πe CCᵀ| over used entries: [R]."""
     eye = np.eye(factor.shape[1])
     squares = np.where(used[:, :, None] & used[:, None, :], factor @ factor.swapaxes(1, 2), eye)

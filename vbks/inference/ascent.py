@@ -1,0 +1,107 @@
+"""Plain stochastic gradient ascent on q(u) and q(θ) together, as in the VBKS paper."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import gpflow
+import numpy as np
+import tensorflow as tf
+
+from vbks.arrays import Array
+from vbks.inference.candidate import Candidate, stacked
+from vbks.inference.comparison import Comparison
+from vbks.inference.minibatch import Moments
+from vbks.inference.stage import StochasticStage
+
+STEPS = 3000
+"""Minibatches; q(u) alone takes a thousand of them to find its place."""
+
+RATE = 0.01
+"""Adam's first rate; it falls to a hundredth of it as a cosine."""
+
+START_SD = 0.05
+"""Standard deviation of q(θ) in the beginning."""
+
+
+def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
+    """θ, and the factor of q(θ) unless it is a point, after all steps from the best look."""
+    stage = StochasticStage.of(chunk, comparison)
+    theta = stacked([c.thetas[0] for c in chunk], stage.bank.num_slots)
+    state = _State(stage, theta)
+    rng = comparison.rng("plain ascent")
+    batches = comparison.data.minibatches(comparison.batch_size, comparison.seed)
+    for step, batch in zip(range(STEPS), batches, strict=False):
+        state.step(batch, rng.normal(size=theta.shape), _rate(step))
+    mean, factor = state.theta.numpy(), state.factor()
+    return [
+        replace(
+            c,
+            thetas=mean[k : k + 1, : len(c.layout)],
+            factor=factor[k, : len(c.layout), : len(c.layout)] if factor is not None else c.factor,
+            converged=bool(np.isfinite(mean[k]).all()),
+        )
+        for k, c in enumerate(chunk)
+    ]
+
+
+def _rate(step: int) -> float:
+    return RATE * (0.01 + 0.495 * (1.0 + math.cos(math.pi * step / STEPS)))
+
+
+class _State:
+    """Variables of all candidates: θ [K, H], the factor of q(θ), mean and root of q(v)."""
+
+    def __init__(self, stage: StochasticStage, theta: Array) -> None:
+        self.stage = stage
+        K, H, M = *theta.shape, len(stage.comparison.Z)
+        self.theta = tf.Variable(theta)
+        self.mean = tf.Variable(np.zeros((K, M)))
+        self.root = tf.Variable(np.tile(np.eye(M), (K, 1, 1)))
+        self.log_sd = tf.Variable(np.full((K, H), np.log(START_SD)))
+        self.below = tf.Variable(np.zeros((K, H, H)))
+        self.has_factor = stage.comparison.posterior != "point"
+        self.is_diagonal = stage.comparison.posterior == "diagonal"
+        self.optimiser = gpflow.keras.tf_keras.optimizers.Adam()
+
+    def factor(self) -> Array | None:
+        """The factor of q(θ): [K, H, H], zero where θ is not used."""
+        if not self.has_factor:
+            return None
+        diagonal = np.exp(self.log_sd.numpy())[..., np.newaxis] * np.eye(self.theta.shape[1])
+        below = np.tril(self.below.numpy(), -1) * (not self.is_diagonal)
+        return np.asarray((diagonal + below) * self.stage.priors.used[:, :, np.newaxis])
+
+    def step(self, batch: tuple[Array, Array], eta: Array, rate: float) -> None:
+        """One step of all variables along their gradients on a minibatch."""
+        factor = self.factor()
+        theta = self.theta.numpy()
+        if factor is not None:
+            theta = theta + np.einsum("khj,kj->kh", factor, eta)
+        root = tf.linalg.band_part(self.root, -1, 0)
+        here = self.stage.at(theta[:, np.newaxis])
+        slopes = here.slopes([batch], Moments.of_root(tf.convert_to_tensor(self.mean), root))
+        _, by_prior = self.stage.priors.log_density(np.arange(len(theta)), theta)
+        by_theta = slopes.gradient.numpy()[:, 0] + by_prior
+        changes = [(by_theta, self.theta), *self._q_changes(slopes.by_mean, slopes.by_covariance)]
+        if factor is not None:
+            pulled = by_theta[:, :, np.newaxis] * eta[:, np.newaxis, :]
+            sd = np.exp(self.log_sd.numpy())
+            used = self.stage.priors.used
+            changes += [((np.einsum("khh->kh", pulled) * sd + 1.0) * used, self.log_sd)]
+            changes += [(np.tril(pulled, -1), self.below)]
+        self.optimiser.learning_rate = rate
+        self.optimiser.apply_gradients(
+            [(tf.where(tf.math.is_finite(g), -g, tf.zeros_like(g)), v) for g, v in changes]
+        )
+
+    def _q_changes(
+        self, by_mean: tf.Tensor, by_covariance: tf.Tensor
+    ) -> list[tuple[tf.Tensor, tf.Variable]]:
+        """Gradients of the bound for the mean and the root of q(v), the KL included."""
+        root = tf.linalg.band_part(self.root, -1, 0)
+        by_root = tf.linalg.matmul(2.0 * by_covariance, root) - root
+        by_root += tf.linalg.diag(1.0 / tf.linalg.diag_part(root))
+        return [(by_mean - self.mean, self.mean), (tf.linalg.band_part(by_root, -1, 0), self.root)]

@@ -1,0 +1,170 @@
+"""Stochastic fits: rounds of minibatches, each with a fresh q(u) and one step of θ.
+
+A round holds θ, and with it the factor of Kuu. Natural-gradient steps on some minibatches give
+q(v); others give the gradient of the bound for θ, with q(u) held. θ takes a step of Newton's method
+with the expected information of all rows as curvature. The cost of a round does not depend on N.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+
+from vbks.arrays import Array
+from vbks.inference.candidate import Candidate, stacked
+from vbks.inference.climbing import second_look
+from vbks.inference.comparison import Comparison
+from vbks.inference.minibatch import Batch
+from vbks.inference.posterior import ELEMENTS_AT_ONCE, REBUILD_BELOW
+from vbks.inference.stage import StochasticStage
+
+RESTS = 4
+"""Steps of θ, once it is at rest, that are averaged ..."""
+
+SHORTER = 3.0
+"""... of which the one after so many is half as long as the first."""
+
+MOST_ROUNDS = 24
+"""Steps of θ at most."""
+
+NOISE_GAIN = 1.5
+"""Nats that a step promises by noise alone, for each parameter and each time that the rows of a
+round go into those left out: measured around 1."""
+
+LEAST_GAIN = 0.05
+"""Nats per parameter below which a step is not worth taking."""
+
+ROWS_PER_INDUCING = 20
+"""Rows for q(u) in a round, and as many for the gradient, per inducing point: fewer, and q(u) is so
+uncertain that correcting for it adds more noise than the rows save."""
+
+LEAST_ROWS = 500
+"""Rows of a round at least, when inducing points are few."""
+
+INFORMATION_EVERY = 3
+"""Rounds after which the curvature is computed again."""
+
+LARGEST_STEP = 0.7
+"""No entry of θ moves further in a round: a factor of two."""
+
+
+def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
+    """θ of every candidate after its rounds, from the best start of its looks."""
+    chunk = second_look(chunk, comparison)
+    walks = [Walk(c, c.thetas[0]) for c in chunk]
+    batches = Batches(comparison, len(chunk))
+    group, stage = walks, StochasticStage.of(chunk, comparison)
+    for turn in range(MOST_ROUNDS):
+        going = [walk for walk in walks if walk.is_going]
+        if not going:
+            break
+        if len(going) < REBUILD_BELOW * len(group):
+            group, stage = going, StochasticStage.of([walk.candidate for walk in going], comparison)
+        take_round(stage, group, batches, renew=turn % INFORMATION_EVERY == 0 or group is going)
+    return [
+        replace(walk.candidate, thetas=walk.result[np.newaxis], converged=walk.rests > 0)
+        for walk in walks
+    ]
+
+
+class Walk:
+    """The way of one candidate's θ [H] through the rounds.
+
+    It is at rest when a step promises no more than noise alone would. Then it takes a few more,
+    ever shorter steps, and their average is the result.
+    """
+
+    def __init__(self, candidate: Candidate, theta: Array) -> None:
+        self.candidate = candidate
+        self.theta = theta
+        self.covariance = np.zeros((len(theta), len(theta)))
+        self.rests = 0
+        self._total = np.zeros_like(theta)
+
+    @property
+    def is_going(self) -> bool:
+        """Whether there are steps left to take."""
+        return self.rests < RESTS
+
+    @property
+    def result(self) -> Array:
+        """Where the walk has led: [H]."""
+        return self._total / self.rests if self.rests else self.theta
+
+    def step(self, gradient: Array, noise_gain: float) -> None:
+        """Move along a gradient [H]; one that is not finite moves nothing."""
+        move = self.covariance @ gradient
+        gain = 0.5 * float(gradient @ move)
+        if not np.isfinite(gain):
+            return
+        move /= 1.0 + self.rests / SHORTER
+        self.theta = self.theta + move / max(np.abs(move).max() / LARGEST_STEP, 1.0)
+        if self.rests or gain < noise_gain * len(self.theta):
+            self.rests += 1
+            self._total += self.theta
+
+
+def take_round(
+    stage: StochasticStage, walks: Sequence[Walk], batches: Batches, renew: bool
+) -> None:
+    """One step of θ for all walks."""
+    theta = stacked([walk.theta for walk in walks], stage.bank.num_slots)
+    if renew:
+        factor = stage.curvature(theta, np.zeros(len(theta))).factor
+        for walk, own in zip(walks, factor @ factor.swapaxes(1, 2), strict=True):
+            walk.covariance = own[: len(walk.theta), : len(walk.theta)]
+    here = stage.at(theta[:, np.newaxis])
+    q = here.climbed(batches.take(), stage.no_q())
+    slopes = here.slopes(batches.take(), q.moments(), whitened=False, excess=batches.excess)
+    _, by_prior = stage.priors.log_density(np.arange(len(theta)), theta)
+    gradient = slopes.gradient.numpy()[:, 0] + by_prior
+    for walk, own in zip(walks, gradient, strict=True):
+        if walk.is_going:
+            walk.step(own[: len(walk.theta)], batches.noise_gain)
+
+
+class Batches:
+    """The minibatches of rounds: as many as make up the rows of one half of a round.
+
+    With Gaussian noise natural-gradient steps are an average over rows, so several small
+    minibatches are computed as one.
+    """
+
+    def __init__(self, comparison: Comparison, num_candidates: int) -> None:
+        wanted = max(LEAST_ROWS, ROWS_PER_INDUCING * comparison.num_inducing)
+        self.comparison = comparison
+        self.size = min(comparison.batch_size, comparison.num_rows)
+        self.count = max(1, round(wanted / self.size))
+        self.takes_all = self.count * self.size >= comparison.num_rows
+        self.at_once = 1
+        if comparison.likelihood.is_gaussian:
+            elements = num_candidates * comparison.num_inducing * self.size
+            self.at_once = max(1, min(self.count, ELEMENTS_AT_ONCE // elements))
+        self._endless = comparison.data.minibatches(self.size, comparison.seed)
+
+    @property
+    def excess(self) -> float:
+        """By how much the variance of a mean from these rows exceeds that from all rows."""
+        if self.takes_all:
+            return 0.0
+        return self.comparison.num_rows / (self.count * self.size) - 1.0
+
+    @property
+    def noise_gain(self) -> float:
+        """Nats for each parameter that a step may promise at rest."""
+        return NOISE_GAIN * self.excess + LEAST_GAIN
+
+    def take(self) -> Iterator[Batch]:
+        """The rows of half a round: all of them if that is what it takes."""
+        if self.takes_all:
+            return self.comparison.data.blocks(self.comparison.num_rows)
+        batches = islice(self._endless, self.count)
+        return map(_joined, iter(lambda: list(islice(batches, self.at_once)), []))
+
+
+def _joined(batches: Sequence[Batch]) -> Batch:
+    X, y = zip(*batches, strict=True)
+    return np.concatenate(X), np.concatenate(y)
