@@ -1,9 +1,9 @@
 """Stochastic fits of K144 beside a loop over `gpflow.models.SVGP` trained with Adam.
 
 Both count until the mean bound over ten kernels, named beforehand, is within a nat per thousand
-rows of the best that either reaches. The loop trains these ten, one after the other, from the θ that
-our first look has found, which it gets for nothing; its time is scaled to as many kernels as ours
-fits. A loop that has not arrived after its last step counts with the time it took until then.
+rows of the best that either reaches. The loop trains these ten, one after the other, from the θ
+that our first look has found, which it gets for nothing; its time is scaled to as many kernels as
+ours fits. A loop that has not arrived after its last step counts with the time it took until then.
 """
 
 from __future__ import annotations

@@ -22,10 +22,10 @@ from vbks.kernels import candidate_rng, draw_starts
 LOOK_EVALUATIONS = 30
 """A first look ends here, converged or not: the order of candidates is clear by then."""
 
-SECOND_LOOK_ROWS, SECOND_LOOK_INDUCING = 2000, 100
+SECOND_LOOK_ROWS, SECOND_LOOK_INDUCING = 1000, 100
 """Rows and inducing points at most of the look that decides from which optimum rounds start."""
 
-SECOND_LOOK = (((10, 2),), 24)
+SECOND_LOOK = (((8, 1),), 16)
 """How many optima go on after so many evaluations, and evaluations at most."""
 
 CLIMB_EVALUATIONS = 100

@@ -35,6 +35,9 @@ CHUNK = 48
 POSTERIOR_SAMPLES = 8
 """Samples of q(θ) over which a stochastic bound is averaged."""
 
+SMALL = 100 * 2000
+"""Numbers in the kernel matrices of one candidate up to which stochastic fits take all rows."""
+
 WORK_ARRAYS = 12
 """Arrays as large as the kernel matrices that an evaluation with gradient holds at most."""
 
@@ -130,6 +133,12 @@ class Comparison:
         """Rows of a first look, with targets as if noise were Gaussian."""
         X, y = self.data.sample(LOOK_ROWS, self.rng("rows of the look"))
         return X, self.likelihood.pseudo_targets(y)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether all rows together cost no more than the minibatches of a step."""
+        fits = self._elements <= SMALL
+        return fits and self.likelihood.is_gaussian
 
     @property
     def num_look_rows(self) -> int:

@@ -14,6 +14,7 @@ from itertools import islice
 import numpy as np
 
 from vbks.arrays import Array
+from vbks.inference import climbing
 from vbks.inference.candidate import Candidate, stacked
 from vbks.inference.climbing import second_look
 from vbks.inference.comparison import Comparison
@@ -53,6 +54,8 @@ LARGEST_STEP = 0.7
 
 def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
     """θ of every candidate after its rounds, from the best start of its looks."""
+    if comparison.is_small:
+        return climbing.climb(chunk, comparison)
     chunk = second_look(chunk, comparison)
     walks = [Walk(c, c.thetas[0]) for c in chunk]
     batches = Batches(comparison, len(chunk))
