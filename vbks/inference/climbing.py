@@ -17,7 +17,7 @@ from vbks.inference.local_fit import LocalFit, Mode, weighted
 from vbks.inference.posterior import Evidence, LogPosterior, maximise
 from vbks.inference.restarts import Halving, distinct
 from vbks.inference.variational import Gaussians, maximise_bound
-from vbks.kernels import candidate_rng, draw_starts
+from vbks.kernels import candidate_rng, draw_starts, start_scales
 
 LOOK_EVALUATIONS = 30
 """A first look ends here, converged or not: the order of candidates is clear by then."""
@@ -116,8 +116,11 @@ def climb_from(
     owners = np.repeat(np.arange(len(chunk)), [len(s) for s in starts])
     posterior = comparison.log_posterior([chunk[k].expression for k in owners], evidence)
     rows = stacked([theta for s in starts for theta in s], posterior.num_slots)
-    prune = Halving(owners, schedule)
-    found = maximise(posterior, rows, evaluations, prune)
+    scales = np.ones_like(rows)
+    for k, candidate in enumerate(chunk):
+        own, H = owners == k, len(candidate.layout)
+        scales[own, :H] = start_scales(candidate.layout, comparison.summaries, starts[k])
+    found = maximise(posterior, rows, evaluations, Halving(owners, schedule), scales)
     result = []
     for k, candidate in enumerate(chunk):
         own = np.flatnonzero(owners == k)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 import tensorflow as tf
 
-from vbks.arrays import Array, Rows
+from vbks.arrays import Array, Mask, Rows
 from vbks.grammar.expression import Expression
 from vbks.inference.quasi_newton import Minimum, Prune, minimise
 from vbks.kernels import KernelBank, Layout, Prior, Priors, bank_of, slot_priors
@@ -105,12 +106,27 @@ class LogPosterior:
 
 
 def maximise(
-    posterior: LogPosterior, starts: Array, max_evaluations: int = 100, prune: Prune | None = None
+    posterior: LogPosterior,
+    starts: Array,
+    max_evaluations: int = 100,
+    prune: Prune | None = None,
+    scales: Array | None = None,
 ) -> Minimum:
-    """Climb the log posterior of every row from its start [R, H]; losses are minus its values."""
+    """Climb the log posterior of every row from its start [R, H]; losses are minus its values.
 
-    def loss(rows: Rows, theta: Array) -> tuple[Array, Array]:
-        value, gradient = posterior(rows, theta)
-        return -value, -gradient
+    ``scales`` [R, H] are the units in which steps are measured.
+    """
+    units = np.ones_like(starts) if scales is None else scales
 
-    return minimise(loss, starts, max_evaluations, prune=prune)
+    def loss(rows: Rows, steps: Array) -> tuple[Array, Array]:
+        value, gradient = posterior(rows, starts[rows] + units[rows] * steps)
+        return -value, -gradient * units[rows]
+
+    def prune_steps(evaluations: int, steps: Array, losses: Array) -> Mask:
+        assert prune is not None
+        return prune(evaluations, starts + units * steps, losses)
+
+    found = minimise(
+        loss, np.zeros_like(starts), max_evaluations, prune=None if prune is None else prune_steps
+    )
+    return replace(found, x=starts + units * found.x, gradient=found.gradient / units)

@@ -12,7 +12,7 @@ from vbks.kernels.periodogram import period_candidates
 from vbks.kernels.priors import Priors, slot_priors
 from vbks.kernels.reading import KernelReading, from_gpflow
 from vbks.kernels.registry import family_of, register_family, registered_families
-from vbks.kernels.starts import candidate_rng, draw_starts, summarise_inputs
+from vbks.kernels.starts import candidate_rng, draw_starts, start_scales, summarise_inputs
 from vbks.kernels.terms import is_batchable
 
 __all__ = [
@@ -47,6 +47,7 @@ __all__ = [
     "register_family",
     "registered_families",
     "slot_priors",
+    "start_scales",
     "summarise_inputs",
     "to_gpflow",
 ]

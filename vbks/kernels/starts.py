@@ -30,6 +30,12 @@ from vbks.kernels.registry import family_of
 NEAR = 0.7
 """Standard deviation of starts that keep near the suggested one: a factor of two either way."""
 
+PERIOD_STEP = 0.2
+"""A first step of a period may shift the far end of the range by this part of a turn ..."""
+
+LEAST_SCALE = 1e-6
+"""... but is not smaller than this part of the period."""
+
 CLIP_IN_SDS = 6.0
 """Starts stay within this many prior standard deviations of the prior mean."""
 
@@ -69,7 +75,8 @@ def draw_starts(
 
     Some inherit from the parent: the first half, or one when nothing is new. Of these and of the
     others, the first has the values that the data suggests. Of the rest every second one keeps near
-    that, with periods and locations drawn afresh, and every second one is drawn altogether.
+    that, with the next of the data's periods and locations drawn afresh, and every second one is
+    drawn altogether.
     """
     known = {} if parent is None else inherit(layout, parent)
     num_heirs = 0 if parent is None else (num_starts + 1) // 2
@@ -81,6 +88,21 @@ def draw_starts(
     width = CLIP_IN_SDS * layout.prior_sd
     starts = np.concatenate([heirs, others])
     return np.clip(starts, layout.prior_mean - width, layout.prior_mean + width)
+
+
+def start_scales(layout: Layout, summaries: Sequence[InputSummary], starts: Array) -> Array:
+    """How far an optimiser may try to move each entry of starts [S, H] at first: [S, H].
+
+    One, a factor of e, for most. The optimum in a period is the narrower the more often the period
+    fits into the range: a wave must not be out of step at the far end.
+    """
+    by_input = dict(enumerate(summaries)) | {None: _pooled(summaries)}
+    scales = np.ones_like(starts)
+    for index, slot in enumerate(layout.slots):
+        if slot.parameter.start is families.start_period:
+            turns = np.exp(starts[:, index]) / by_input[slot.dim].range
+            scales[:, index] = np.clip(PERIOD_STEP * turns, LEAST_SCALE, 1.0)
+    return scales
 
 
 def _starts(
@@ -103,8 +125,12 @@ def _starts(
     starts = np.array(drawn, float).reshape(num_starts, len(layout))
     for slot, value in _suggested(layout, by_input, known):
         starts[:1, slot] = value
-        if layout.slots[slot].parameter.start not in _MANY_OPTIMA:
-            starts[1::2, slot] = rng.normal(value, NEAR, len(starts[1::2]))
+        near = starts[1::2, slot]
+        start = layout.slots[slot].parameter.start
+        if start is families.start_period:
+            near[:] = _further_periods(by_input[layout.slots[slot].dim], value, len(near))
+        elif start not in _MANY_OPTIMA:
+            near[:] = rng.normal(value, NEAR, len(near))
     starts += _spread(layout)
     for slot, value in known.items():
         starts[:, slot] = value
@@ -168,6 +194,12 @@ def _suggest_period(x: InputSummary, part: Part, count: int) -> float | None:
     return math.log(x.periods[count]) if count < len(x.periods) else None
 
 
+def _further_periods(x: InputSummary, value: float, num: int) -> Array:
+    """Logarithms of the periods that come after the suggested one, round and round."""
+    first = int(np.argmin(np.abs(np.log(x.periods) - value)))
+    return np.log(np.take(x.periods, first + 1 + np.arange(num), mode="wrap"))
+
+
 def _suggest_location(x: InputSummary, part: Part, count: int) -> float | None:
     """The middle for a trend; before the data for a factor, whose product then grows."""
     if count:
@@ -184,5 +216,5 @@ _SUGGESTIONS: dict[Start | None, Suggestion] = {
     families.start_width: lambda x, _, n: math.log(x.range / 3.0),
 }
 
-_MANY_OPTIMA = (families.start_period, families.start_location, families.start_change)
+_MANY_OPTIMA = (families.start_location, families.start_change)
 """What is drawn afresh even near the suggested start."""
