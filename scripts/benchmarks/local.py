@@ -299,5 +299,5 @@ class _Step:
     def take(self) -> float:
         """Seconds of one round."""
         began = time.perf_counter()
-        take_round(self.stage, self.walks, self.batches, renew=False)
+        take_round(self.stage, self.walks, self.batches, None, renew=False)
         return time.perf_counter() - began

@@ -4,6 +4,7 @@ from vbks.inference.evaluator import fit_candidates
 from vbks.inference.evidence import CollapsedEvidence, ExactEvidence
 from vbks.inference.inducing import choose_inducing
 from vbks.inference.laplace import Laplace, approximate
+from vbks.inference.learning import learn_inducing
 from vbks.inference.likelihoods import make_likelihood
 from vbks.inference.local_fit import InducingPosterior, LocalFit, Mode, RaceStep
 from vbks.inference.minibatch import FixedTheta, NaturalParameters
@@ -27,6 +28,7 @@ __all__ = [
     "approximate",
     "choose_inducing",
     "fit_candidates",
+    "learn_inducing",
     "make_likelihood",
     "maximise",
     "minimise",

@@ -29,7 +29,7 @@ START_SD = 0.05
 def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
     """θ, and the factor of q(θ) unless it is a point, after all steps from the best look."""
     stage = StochasticStage.of(chunk, comparison)
-    theta = stacked([c.thetas[0] for c in chunk], stage.bank.num_slots)
+    theta = stacked([comparison.final_theta(c.thetas[0]) for c in chunk], stage.bank.num_slots)
     state = _State(stage, theta)
     rng = comparison.rng("plain ascent")
     batches = comparison.data.minibatches(comparison.batch_size, comparison.seed)

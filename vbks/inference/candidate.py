@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from vbks.arrays import Array
-from vbks.grammar.expression import Expression
+from vbks.grammar.expression import Expression, leaves
 from vbks.inference.comparison import Comparison
 from vbks.inference.local_fit import LocalFit, Mode, RaceStep
 from vbks.kernels import Layout, Parent, lay_out, num_free_parameters
@@ -54,7 +54,13 @@ def make_candidate(
 ) -> Candidate:
     """A candidate before any work."""
     layout = lay_out(expression, comparison.num_inputs, comparison.ard)
-    return Candidate(expression, layout, comparison.jitter, parent)
+    candidate = Candidate(expression, layout, comparison.jitter, parent)
+    has_noise = any(leaf.family == "WN" for leaf in leaves(expression))
+    if has_noise and not comparison.likelihood.is_gaussian:
+        return candidate.failed(
+            f"white noise is Gaussian, which does not go with {comparison.likelihood.name}."
+        )
+    return candidate
 
 
 def local_fit(candidate: Candidate, comparison: Comparison) -> LocalFit:
@@ -66,7 +72,7 @@ def local_fit(candidate: Candidate, comparison: Comparison) -> LocalFit:
         num_rows=comparison.num_rows,
         bound=comparison.bound,
         posterior=comparison.posterior,
-        num_free=num_free_parameters(candidate.expression, comparison.num_inputs),
+        num_free=_num_free(candidate, comparison),
         inducing=inducing,
         jitter=candidate.jitter,
         ard=comparison.ard,
@@ -75,6 +81,12 @@ def local_fit(candidate: Candidate, comparison: Comparison) -> LocalFit:
         seconds=candidate.seconds,
         race=candidate.race,
     )
+
+
+def _num_free(candidate: Candidate, comparison: Comparison) -> int:
+    """Free parameters, noise included where the likelihood has a parameter for it."""
+    idle = not comparison.likelihood.has_parameter
+    return num_free_parameters(candidate.expression, comparison.num_inputs) - idle
 
 
 def failed_fit(candidate: Candidate, comparison: Comparison, reason: str) -> LocalFit:

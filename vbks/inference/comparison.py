@@ -15,7 +15,7 @@ from vbks.inference.inducing import choose_inducing
 from vbks.inference.likelihoods import Likelihood
 from vbks.inference.local_fit import Ascent, Bound, Posterior
 from vbks.inference.posterior import ELEMENTS_AT_ONCE, Evidence, LogPosterior, PriorOf
-from vbks.kernels import InputSummary, slot_priors, summarise_inputs
+from vbks.kernels import InputSummary, Layout, Normal, Prior, slot_priors, summarise_inputs
 
 SUMMARY_ROWS = 20_000
 """Rows in which periods are sought: a periodogram of so many takes a fraction of a second."""
@@ -31,6 +31,10 @@ LARGEST_LOOK = 300**2
 
 CHUNK = 48
 """Candidates that are worked on together: enough to fill a device, few enough to hand out."""
+
+PARAMETER_SD = 1.0
+"""Prior standard deviation of the logarithm of a likelihood's parameter around the value it came
+with."""
 
 POSTERIOR_SAMPLES = 8
 """Samples of q(θ) over which a stochastic bound is averaged."""
@@ -49,6 +53,7 @@ class Comparison:
     """Rows and settings under which candidates are compared.
 
     ``jitter`` is added to the diagonal of Kuu, or of the covariance of all rows in exact fits.
+    ``inducing`` [M, D], if given, are the inducing inputs; else they are chosen.
     """
 
     data: TrainingData
@@ -64,6 +69,7 @@ class Comparison:
     jitter: float
     memory: int
     seed: int
+    inducing: Array | None = None
 
     @property
     def num_rows(self) -> int:
@@ -88,6 +94,8 @@ class Comparison:
     @cached_property
     def Z(self) -> Array:
         """Inducing inputs: [M, D], the same for all candidates."""
+        if self.inducing is not None:
+            return self.inducing
         X, _ = self._sample
         return choose_inducing(X, self.num_inducing, self.rng("inducing"))
 
@@ -103,6 +111,19 @@ class Comparison:
         return partial(
             slot_priors, preset=self.prior, summaries=self.summaries, num_rows=self.num_rows
         )
+
+    def final_priors(self, layout: Layout) -> tuple[Prior, ...]:
+        """The same where the likelihood is not Gaussian: slot 0 is then its own parameter."""
+        priors = self.prior_of(layout)
+        if self.likelihood.is_gaussian:
+            return priors
+        return (Normal(self.likelihood.parameter_start, PARAMETER_SD), *priors[1:])
+
+    def final_theta(self, theta: Array) -> Array:
+        """θ [H] of a look as the start of a fit: looks take all noise as Gaussian."""
+        if self.likelihood.is_gaussian:
+            return theta
+        return np.concatenate([[self.likelihood.parameter_start], theta[1:]])
 
     def rng(self, purpose: str) -> np.random.Generator:
         """A generator for one purpose, whatever was drawn for others."""

@@ -42,9 +42,9 @@ class ExactEvidence:
 class CollapsedEvidence:
     """Titsias' lower bound of the log evidence with inducing inputs Z [M, D]."""
 
-    def __init__(self, X: Array, y: Array, Z: Array, jitter: float = 1e-8) -> None:
+    def __init__(self, X: Array, y: Array, Z: Array | tf.Tensor, jitter: float = 1e-8) -> None:
         dtype = gpflow.default_float()
-        self.X, self.y, self.Z = (tf.constant(a, dtype) for a in (X, y, Z))
+        self.X, self.y, self.Z = (tf.convert_to_tensor(a, dtype) for a in (X, y, Z))
         self.jitter = tf.constant(jitter, dtype)
 
     @property

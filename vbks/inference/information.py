@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -22,13 +23,19 @@ ELEMENTS_AT_ONCE = 8_000_000
 
 
 def expected_information(
-    bank: KernelBank, theta: Array, X: Array, num_rows: int, jitter: float
+    bank: KernelBank,
+    theta: Array,
+    X: Array,
+    num_rows: int,
+    jitter: float,
+    noise: Array | None = None,
 ) -> Array:
     """Fisher information ½ tr(C⁻¹ ∂C C⁻¹ ∂C) of ``num_rows`` rows of which X [n, D] is a sample.
 
     Rows beyond the sample are taken as repeats of its rows. Their averages are a sample with less
     noise, which is what they say about the function; their differences tell about noise alone.
-    θ is [K, H], the result [K, H, H].
+    θ is [K, H], the result [K, H, H]. Noise variances [K, n], if given, take the place of those in
+    θ, which then say nothing.
     """
     repeats = max(num_rows / len(X), 1.0)
     pieces = bank.split(-(-len(bank) * (bank.num_slots + 1) * len(X) ** 2 // ELEMENTS_AT_ONCE))
@@ -37,20 +44,33 @@ def expected_information(
     for piece in pieces:
         rows, slots = slice(start, start + len(piece)), slice(0, piece.num_slots)
         own = theta[rows, slots]
-        result[rows, slots, slots] = _information(piece, own, X, repeats, jitter)
+        known = None if noise is None else noise[rows]
+        result[rows, slots, slots] = _information(piece, own, X, repeats, jitter, known)
         start += len(piece)
     return result
 
 
-def _information(bank: KernelBank, theta: Array, X: Array, repeats: float, jitter: float) -> Array:
-    steps = np.concatenate([np.zeros((1, theta.shape[1])), STEP * np.eye(theta.shape[1])])
-    moved = theta[:, np.newaxis] + steps
-    covariance, noise = bank(moved, X), bank.noise(moved, X)
+def _information(
+    bank: KernelBank,
+    theta: Array,
+    X: Array,
+    repeats: float,
+    jitter: float,
+    known_noise: Array | None,
+) -> Array:
+    H = theta.shape[1]
+    moved = theta[:, np.newaxis] + np.concatenate([np.zeros((1, H)), STEP * np.eye(H)])
+    noise = bank.noise(moved, X).numpy()
+    if known_noise is not None:
+        noise = np.repeat(known_noise[:, np.newaxis], 1 + H, axis=1)
     dtype = gpflow.default_float()
     about_function = _from_covariances(
-        covariance, noise / repeats, tf.constant(jitter, dtype), tf.constant(STEP, dtype)
+        bank(moved, X),
+        tf.constant(noise / repeats, dtype),
+        tf.constant(jitter, dtype),
+        tf.constant(STEP, dtype),
     )
-    log_noise = np.log(noise.numpy())
+    log_noise = np.log(noise)
     slopes = (log_noise[:, 1:] - log_noise[:, :1]) / STEP
     about_noise = 0.5 * (repeats - 1.0) * np.einsum("khn,kjn->khj", slopes, slopes)
     return np.asarray(about_function.numpy() + about_noise)
@@ -82,10 +102,22 @@ def conditional_information(
         log_slopes = np.diff(_first_and_moved(np.log(noise.numpy())), axis=2)[:, :, 0] / STEP
         about_noise = 0.5 * np.einsum("kin,kjn->kij", log_slopes, log_slopes)
     else:
-        by_log_noise = (e.by_noise * noise).numpy()[:, :2].sum(axis=-1)
         about_noise = np.zeros_like(about_function)
-        about_noise[:, 0, 0] = np.maximum(-np.diff(by_log_noise)[:, 0] / STEP, 0.0)
+        here_only = (mean[:, 0], variance[:, 0], noise[:, 0])
+        about_noise[:, 0, 0] = parameter_information(likelihood, tf.constant(y), *here_only)
     return np.asarray(weight * (about_function + about_noise))
+
+
+def parameter_information(
+    likelihood: Likelihood, y: tf.Tensor, mean: tf.Tensor, variance: tf.Tensor, noise: tf.Tensor
+) -> Array:
+    """How sharply rows determine the logarithm of a likelihood's parameter: [K]."""
+    slopes = []
+    for step in (-STEP, STEP):
+        moved = noise * math.exp(step)
+        e = likelihood.expectations(y, mean, variance, moved)
+        slopes.append(tf.reduce_sum(e.by_noise * moved, axis=-1).numpy())
+    return np.asarray(np.maximum((slopes[0] - slopes[1]) / (2 * STEP), 0.0))
 
 
 def _first_and_moved(values: Array) -> Array:

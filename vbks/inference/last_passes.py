@@ -15,11 +15,11 @@ from vbks.inference.comparison import POSTERIOR_SAMPLES, Comparison
 from vbks.inference.information import conditional_information
 from vbks.inference.laplace import Laplace, from_precision
 from vbks.inference.local_fit import InducingPosterior, LocalFit, Mode
-from vbks.inference.minibatch import Moments, NaturalParameters
+from vbks.inference.minibatch import STEP_LENGTH, Moments, NaturalParameters
 from vbks.inference.stage import StochasticStage
 from vbks.inference.variational import entropy
 
-PASSES = 5
+PASSES = 10
 """Natural-gradient steps on all rows, where no single one is exact."""
 
 VALUE_ROWS = 200_000
@@ -38,7 +38,7 @@ def finish(chunk: Sequence[Candidate], comparison: Comparison) -> list[LocalFit]
     theta = stacked([c.thetas[0] for c in chunk], stage.bank.num_slots)
     q, value, error = _passes(stage, theta[:, np.newaxis])
     log_prior, _ = stage.priors.log_density(np.arange(len(chunk)), theta)
-    laplace = stage.curvature(theta, value[:, 0] + log_prior)
+    laplace = stage.curvature(theta, value[:, 0] + log_prior, q)
     elbo, factor = value[:, 0], np.zeros_like(laplace.factor)
     error = error[:, 0]
     if comparison.posterior != "point":
@@ -87,7 +87,7 @@ def _passes(stage: StochasticStage, theta: Array) -> tuple[NaturalParameters, Ar
         return q, value.numpy(), np.zeros(value.shape)
     q = stage.no_q()
     for _ in range(PASSES):
-        q = here.full_step(data.blocks(size), q)
+        q = q.mixed(here.full_step(data.blocks(size), q), STEP_LENGTH)
     blocks = islice(data.blocks(size), math.ceil(VALUE_ROWS / size))
     value, error = here.value(blocks, q)
     return q, value.numpy(), error.numpy()

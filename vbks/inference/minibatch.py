@@ -22,6 +22,12 @@ from vbks.inference.evidence import through_factor
 from vbks.inference.likelihoods import LOG_TWO_PI, Likelihood
 from vbks.kernels import KernelBank
 
+STEPS = 4
+"""Natural-gradient steps on the same rows, where noise is not Gaussian ..."""
+
+STEP_LENGTH = 0.7
+"""... and their length: the full step overshoots where the likelihood is far from a parabola."""
+
 Batch = tuple[Array, Array]
 """Inputs [B, D] and targets [B]."""
 
@@ -111,17 +117,16 @@ class FixedTheta:
         jitter = tf.reshape(tf.constant(jitter, self.theta.dtype), [-1, 1, 1])
         self.L = _factor(bank(self.theta, Z), jitter)
 
-    def natural_parameters(self, batch: Batch, q: NaturalParameters) -> NaturalParameters:
-        """The Gaussian that a natural-gradient step from q(v) of length one leads to."""
-        X, y = self._tensors(batch)
-        return self._natural(X, y, None if self.likelihood.is_gaussian else q.moments())
+    def fitted(self, batches: Iterable[Batch], q: NaturalParameters) -> NaturalParameters:
+        """q(v) after natural-gradient steps on these rows: one if noise is Gaussian, else several.
 
-    def climbed(self, batches: Iterable[Batch], q: NaturalParameters) -> NaturalParameters:
-        """q(v) after natural-gradient steps, each as long as its share of the rows so far."""
-        seen = 0
-        for batch in batches:
-            seen += len(batch[1])
-            q = q.mixed(self.natural_parameters(batch, q), len(batch[1]) / seen)
+        With Gaussian noise one step of length one leads to the best q(v) from anywhere.
+        """
+        if self.likelihood.is_gaussian:
+            return self.full_step(batches, q)
+        batches = list(batches)
+        for _ in range(STEPS):
+            q = q.mixed(self.full_step(batches, q), STEP_LENGTH)
         return q
 
     def optimum(self, blocks: Iterable[Batch]) -> tuple[NaturalParameters, tf.Tensor]:
@@ -147,8 +152,9 @@ class FixedTheta:
         return *_marginals(self.L, Kuf, diagonal, q.mean, q.covariance), noise
 
     def full_step(self, blocks: Iterable[Batch], q: NaturalParameters) -> NaturalParameters:
-        """Where a natural-gradient step of length one on all rows leads."""
-        moments, total, seen = q.moments(), None, 0
+        """Where a natural-gradient step of length one on these rows leads."""
+        moments = None if self.likelihood.is_gaussian else q.moments()
+        total, seen = None, 0
         for batch in blocks:
             size = len(batch[1])
             new = self._natural(*self._tensors(batch), moments)
@@ -228,7 +234,10 @@ class FixedTheta:
             return NaturalParameters(*_gaussian_natural(self.L, Kuf, noise, y, weight))
         mean, variance = _marginals(self.L, Kuf, diagonal, q.mean, q.covariance)
         e = self.likelihood.expectations(y, mean, variance, noise)
-        sites = -2.0 * e.by_variance, e.by_mean - 2.0 * e.by_variance * mean
+        # Likelihoods that are not log-concave have rows that would take precision away; with the
+        # size of their curvature instead, steps still go uphill, and q(v) stays a Gaussian.
+        curvature = tf.abs(2.0 * e.by_variance)
+        sites = curvature, e.by_mean + curvature * mean
         return NaturalParameters(*_natural_from_sites(self.L, Kuf, *sites, weight))
 
     def _batch_slopes(self, X: tf.Tensor, y: tf.Tensor, q: Moments) -> tuple[_Sums, tf.Tensor]:

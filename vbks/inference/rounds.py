@@ -18,7 +18,7 @@ from vbks.inference import climbing
 from vbks.inference.candidate import Candidate, stacked
 from vbks.inference.climbing import second_look
 from vbks.inference.comparison import Comparison
-from vbks.inference.minibatch import Batch
+from vbks.inference.minibatch import Batch, NaturalParameters
 from vbks.inference.posterior import ELEMENTS_AT_ONCE, REBUILD_BELOW
 from vbks.inference.stage import StochasticStage
 
@@ -48,6 +48,9 @@ LEAST_ROWS = 500
 INFORMATION_EVERY = 3
 """Rounds after which the curvature is computed again."""
 
+MOST_JITTER = 1e-3
+"""Jitter at most for a candidate whose matrices cannot be factorised."""
+
 LARGEST_STEP = 0.7
 """No entry of θ moves further in a round: a factor of two."""
 
@@ -57,16 +60,17 @@ def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]
     if comparison.is_small:
         return climbing.climb(chunk, comparison)
     chunk = second_look(chunk, comparison)
-    walks = [Walk(c, c.thetas[0]) for c in chunk]
+    walks = [Walk(c, comparison.final_theta(c.thetas[0])) for c in chunk]
     batches = Batches(comparison, len(chunk))
-    group, stage = walks, StochasticStage.of(chunk, comparison)
+    group, stage, q = walks, StochasticStage.of(chunk, comparison), None
     for turn in range(MOST_ROUNDS):
         going = [walk for walk in walks if walk.is_going]
         if not going:
             break
         if len(going) < REBUILD_BELOW * len(group):
-            group, stage = going, StochasticStage.of([walk.candidate for walk in going], comparison)
-        take_round(stage, group, batches, renew=turn % INFORMATION_EVERY == 0 or group is going)
+            group, q = going, None
+            stage = StochasticStage.of([walk.candidate for walk in going], comparison)
+        q = take_round(stage, group, batches, q, renew=q is None or turn % INFORMATION_EVERY == 0)
     return [
         replace(walk.candidate, thetas=walk.result[np.newaxis], converged=walk.rests > 0)
         for walk in walks
@@ -82,7 +86,7 @@ class Walk:
 
     def __init__(self, candidate: Candidate, theta: Array) -> None:
         self.candidate = candidate
-        self.theta = theta
+        self.theta = self._before = theta
         self.covariance = np.zeros((len(theta), len(theta)))
         self.rests = 0
         self._total = np.zeros_like(theta)
@@ -98,11 +102,15 @@ class Walk:
         return self._total / self.rests if self.rests else self.theta
 
     def step(self, gradient: Array, noise_gain: float) -> None:
-        """Move along a gradient [H]; one that is not finite moves nothing."""
+        """Move along a gradient [H]; one that is not finite takes back the step before."""
         move = self.covariance @ gradient
         gain = 0.5 * float(gradient @ move)
         if not np.isfinite(gain):
+            self.theta = self._before
+            more = min(self.candidate.jitter * climbing.MORE_JITTER, MOST_JITTER)
+            self.candidate = replace(self.candidate, jitter=more)
             return
+        self._before = self.theta
         move /= 1.0 + self.rests / SHORTER
         self.theta = self.theta + move / max(np.abs(move).max() / LARGEST_STEP, 1.0)
         if self.rests or gain < noise_gain * len(self.theta):
@@ -111,22 +119,29 @@ class Walk:
 
 
 def take_round(
-    stage: StochasticStage, walks: Sequence[Walk], batches: Batches, renew: bool
-) -> None:
-    """One step of θ for all walks."""
+    stage: StochasticStage,
+    walks: Sequence[Walk],
+    batches: Batches,
+    q: NaturalParameters | None,
+    *,
+    renew: bool,
+) -> NaturalParameters:
+    """One step of θ for all walks, from the q(v) of the round before; the new q(v)."""
+    stage = replace(stage, jitter=np.array([walk.candidate.jitter for walk in walks]))
     theta = stacked([walk.theta for walk in walks], stage.bank.num_slots)
+    here = stage.at(theta[:, np.newaxis])
+    q = here.fitted(batches.take(), stage.no_q() if q is None else q)
     if renew:
-        factor = stage.curvature(theta, np.zeros(len(theta))).factor
+        factor = stage.curvature(theta, np.zeros(len(theta)), q).factor
         for walk, own in zip(walks, factor @ factor.swapaxes(1, 2), strict=True):
             walk.covariance = own[: len(walk.theta), : len(walk.theta)]
-    here = stage.at(theta[:, np.newaxis])
-    q = here.climbed(batches.take(), stage.no_q())
     slopes = here.slopes(batches.take(), q.moments(), whitened=False, excess=batches.excess)
     _, by_prior = stage.priors.log_density(np.arange(len(theta)), theta)
     gradient = slopes.gradient.numpy()[:, 0] + by_prior
     for walk, own in zip(walks, gradient, strict=True):
         if walk.is_going:
             walk.step(own[: len(walk.theta)], batches.noise_gain)
+    return q
 
 
 class Batches:

@@ -11,14 +11,18 @@ import tensorflow as tf
 from vbks.arrays import Array
 from vbks.inference.candidate import Candidate
 from vbks.inference.comparison import Comparison
-from vbks.inference.information import expected_information
+from vbks.inference.information import expected_information, parameter_information
 from vbks.inference.laplace import Laplace, from_precision
 from vbks.inference.minibatch import FixedTheta, NaturalParameters
 from vbks.inference.posterior import ELEMENTS_AT_ONCE
 from vbks.kernels import KernelBank, Priors, bank_of
+from vbks.kernels.layout import NOISE_SLOT
 
 INFORMATION_ROWS = 256
 """Rows from which the information of all is computed."""
+
+LEAST_CURVATURE = 1e-6
+"""Of a row's likelihood: a row that tells less is as good as none."""
 
 LEAST_BLOCK = 128
 """Rows of a block in passes over all of them at least, for products of matrices to be fast."""
@@ -38,7 +42,9 @@ class StochasticStage:
     def of(cls, chunk: Sequence[Candidate], comparison: Comparison) -> StochasticStage:
         """The stage of some candidates."""
         bank = bank_of([c.expression for c in chunk], comparison.num_inputs, ard=comparison.ard)
-        priors = Priors([comparison.prior_of(layout) for layout in bank.layouts], bank.num_slots)
+        priors = Priors(
+            [comparison.final_priors(layout) for layout in bank.layouts], bank.num_slots
+        )
         jitter = np.array([c.jitter for c in chunk])
         return cls(comparison, bank, priors, tf.constant(comparison.Z), jitter)
 
@@ -47,13 +53,28 @@ class StochasticStage:
         c = self.comparison
         return FixedTheta(self.bank, theta, self.Z, c.likelihood, c.num_rows, self.jitter)
 
-    def curvature(self, theta: Array, value: Array) -> Laplace:
+    def curvature(self, theta: Array, value: Array, q: NaturalParameters) -> Laplace:
         """Gaussians from the expected information of all rows and the priors."""
         c = self.comparison
-        X, _ = c.data.sample(INFORMATION_ROWS, c.rng("information"))
-        information = expected_information(self.bank, theta, X, c.num_rows, c.look_jitter)
+        X, y = c.data.sample(INFORMATION_ROWS, c.rng("information"))
+        noise, about_parameter = None, np.zeros(len(theta))
+        if not c.likelihood.is_gaussian:
+            noise, about_parameter = self._noise(theta, X, y, q)
+        information = expected_information(self.bank, theta, X, c.num_rows, c.look_jitter, noise)
+        information[:, NOISE_SLOT, NOISE_SLOT] += c.num_rows / len(y) * about_parameter
         prior = self.priors.precision[:, :, None] * np.eye(theta.shape[1])
         return from_precision(theta, information + prior, value, self.priors)
+
+    def _noise(self, theta: Array, X: Array, y: Array, q: NaturalParameters) -> tuple[Array, Array]:
+        """Variances of Gaussian noise that would tell as much as each row does [K, n], and what
+        the rows tell about the likelihood's own parameter [K]."""
+        here = self.at(theta[:, np.newaxis]).marginals(X, q.moments())
+        mean, variance, noise = (part[:, 0] for part in here)
+        likelihood, targets = self.comparison.likelihood, tf.constant(y)
+        e = likelihood.expectations(targets, mean, variance, noise)
+        curvature = np.maximum(-2.0 * e.by_variance.numpy(), LEAST_CURVATURE)
+        about_parameter = parameter_information(likelihood, targets, mean, variance, noise)
+        return 1.0 / curvature, about_parameter
 
     def block_size(self, num_samples: int = 1) -> int:
         """Rows of which the kernel matrices of all candidates and samples stay in the cache."""

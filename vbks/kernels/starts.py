@@ -197,7 +197,7 @@ def _suggest_period(x: InputSummary, part: Part, count: int) -> float | None:
 def _further_periods(x: InputSummary, value: float, num: int) -> Array:
     """Logarithms of the periods that come after the suggested one, round and round."""
     first = int(np.argmin(np.abs(np.log(x.periods) - value)))
-    return np.log(np.take(x.periods, first + 1 + np.arange(num), mode="wrap"))
+    return np.asarray(np.log(np.take(x.periods, first + 1 + np.arange(num), mode="wrap")))
 
 
 def _suggest_location(x: InputSummary, part: Part, count: int) -> float | None:

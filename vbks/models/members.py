@@ -45,17 +45,17 @@ def gpflow_model(
     kernel = _silenced(to_gpflow(fit.expression, fit.num_inputs, theta=fit.theta, ard=fit.ard))
     likelihood = Gaussian() if likelihood is None else likelihood
     noise = _noise(fit, data, likelihood)
+    if fit.bound != "exact" and fit.jitter != gpflow.config.default_jitter():
+        raise DataError(
+            f"'{fit.expression}' was fitted with a jitter of {fit.jitter:g}, which GPflow's models "
+            "take from its configuration. Call gpflow.config.set_default_jitter with it first."
+        )
     if fit.bound == "stochastic":
         return _svgp(fit, kernel, noise)
     X, y = data.arrays()
     rows = (X, y[:, np.newaxis])
     if fit.bound == "exact":
         return GPR(rows, kernel, likelihood=noise)
-    if fit.jitter != gpflow.config.default_jitter():
-        raise DataError(
-            f"'{fit.expression}' was fitted with a jitter of {fit.jitter:g}, which GPflow's SGPR "
-            "takes from its configuration. Set gpflow.config.set_default_jitter to it first."
-        )
     return SGPR(rows, kernel, fit.inducing, likelihood=noise)
 
 
