@@ -35,6 +35,9 @@ NOISE_GAIN = 1.5
 """Nats that a step promises by noise alone, for each parameter and each time that the rows of a
 round go into those left out: measured around 1."""
 
+CLEAR = 3.0
+"""Times the gain by noise alone that a step must promise for its gradient to tell of curvature."""
+
 LEAST_GAIN = 0.05
 """Nats per parameter below which a step is not worth taking."""
 
@@ -88,7 +91,9 @@ class Walk:
         self.candidate = candidate
         self.theta = self._before = theta
         self.covariance = np.zeros((len(theta), len(theta)))
+        self.is_corrected = False
         self.rests = 0
+        self._slope: Array | None = None
         self._total = np.zeros_like(theta)
 
     @property
@@ -103,19 +108,39 @@ class Walk:
 
     def step(self, gradient: Array, noise_gain: float) -> None:
         """Move along a gradient [H]; one that is not finite takes back the step before."""
+        noise_gain *= len(self.theta)
+        if not np.isfinite(gradient).all():
+            self._take_back()
+            return
+        if 0.5 * float(gradient @ self.covariance @ gradient) > CLEAR * noise_gain:
+            self._correct(gradient)
         move = self.covariance @ gradient
         gain = 0.5 * float(gradient @ move)
-        if not np.isfinite(gain):
-            self.theta = self._before
-            more = min(self.candidate.jitter * climbing.MORE_JITTER, MOST_JITTER)
-            self.candidate = replace(self.candidate, jitter=more)
-            return
-        self._before = self.theta
         move /= 1.0 + self.rests / SHORTER
+        self._before, self._slope = self.theta, gradient
         self.theta = self.theta + move / max(np.abs(move).max() / LARGEST_STEP, 1.0)
-        if self.rests or gain < noise_gain * len(self.theta):
+        if self.rests or gain < noise_gain:
             self.rests += 1
             self._total += self.theta
+
+    def _correct(self, gradient: Array) -> None:
+        """Let the change of the gradient over the last step correct the curvature (BFGS).
+
+        Few inducing points make the bound bend more sharply than the information of rows says.
+        """
+        if self._slope is None:
+            return
+        step, change = self.theta - self._before, self._slope - gradient
+        product = float(step @ change)
+        if product > 1e-8 * np.linalg.norm(step) * np.linalg.norm(change):
+            shift = np.eye(len(step)) - np.outer(step, change) / product
+            self.covariance = shift @ self.covariance @ shift.T + np.outer(step, step) / product
+            self.is_corrected = True
+
+    def _take_back(self) -> None:
+        self.theta, self._slope = self._before, None
+        more = min(self.candidate.jitter * climbing.MORE_JITTER, MOST_JITTER)
+        self.candidate = replace(self.candidate, jitter=more)
 
 
 def take_round(
@@ -134,7 +159,8 @@ def take_round(
     if renew:
         factor = stage.curvature(theta, np.zeros(len(theta)), q).factor
         for walk, own in zip(walks, factor @ factor.swapaxes(1, 2), strict=True):
-            walk.covariance = own[: len(walk.theta), : len(walk.theta)]
+            if not walk.is_corrected:
+                walk.covariance = own[: len(walk.theta), : len(walk.theta)]
     slopes = here.slopes(batches.take(), q.moments(), whitened=False, excess=batches.excess)
     _, by_prior = stage.priors.log_density(np.arange(len(theta)), theta)
     gradient = slopes.gradient.numpy()[:, 0] + by_prior
