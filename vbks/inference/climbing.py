@@ -17,10 +17,13 @@ from vbks.inference.local_fit import LocalFit, Mode, weighted
 from vbks.inference.posterior import Evidence, LogPosterior, maximise
 from vbks.inference.restarts import Halving, distinct
 from vbks.inference.variational import Gaussians, maximise_bound
-from vbks.kernels import candidate_rng, draw_starts, start_scales
+from vbks.kernels import candidate_rng, draw_starts, num_waves, start_scales
 
-LOOK_EVALUATIONS = 30
+LOOK_EVALUATIONS = 36
 """A first look ends here, converged or not: the order of candidates is clear by then."""
+
+LOOK_SCHEDULE = ((8, 6), (18, 4))
+"""How many starts of a candidate go on after so many evaluations of the look."""
 
 SECOND_LOOK_ROWS, SECOND_LOOK_INDUCING = 1000, 100
 """Rows and inducing points at most of the look that decides from which optimum rounds start."""
@@ -31,10 +34,10 @@ SECOND_LOOK = (((8, 1),), 16)
 CLIMB_EVALUATIONS = 100
 """The median candidate is within a hundredth of a nat after 80."""
 
-CLIMBERS = 3
+CLIMBERS = 4
 """Starts of a candidate that are climbed from after the look ..."""
 
-CLIMB_SCHEDULE = ((12, 2),)
+CLIMB_SCHEDULE = ((12, 3), (30, 2))
 """... and how many of them go on after so many evaluations."""
 
 MODE_MARGIN = 4.0
@@ -63,16 +66,14 @@ def look(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
 
 
 def _look(chunk: Sequence[Candidate], comparison: Comparison, attempt: int) -> list[Candidate]:
-    R, starts = comparison.restarts, []
+    starts = []
     for c in chunk:
         rng = candidate_rng(comparison.seed + attempt, c.expression)
-        starts.append(
-            draw_starts(c.layout, comparison.summaries, comparison.restarts, rng, c.parent)
-        )
-    R = comparison.restarts
-    schedule = ((8, max(R // 2, 2)), (16, max(R // 4, 2)))
+        # Two waves have more optima than one, and so on.
+        num = comparison.restarts * max(1, num_waves(c.layout))
+        starts.append(draw_starts(c.layout, comparison.summaries, num, rng, c.parent))
     evidence = comparison.look_evidence(max(c.jitter for c in chunk))
-    return climb_from(chunk, starts, comparison, evidence, schedule, LOOK_EVALUATIONS)
+    return climb_from(chunk, starts, comparison, evidence, LOOK_SCHEDULE, LOOK_EVALUATIONS)
 
 
 def _given_up(candidate: Candidate) -> Candidate:

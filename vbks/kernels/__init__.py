@@ -12,7 +12,13 @@ from vbks.kernels.periodogram import period_candidates
 from vbks.kernels.priors import Priors, slot_priors
 from vbks.kernels.reading import KernelReading, from_gpflow
 from vbks.kernels.registry import family_of, register_family, registered_families
-from vbks.kernels.starts import candidate_rng, draw_starts, start_scales, summarise_inputs
+from vbks.kernels.starts import (
+    candidate_rng,
+    draw_starts,
+    num_waves,
+    start_scales,
+    summarise_inputs,
+)
 from vbks.kernels.terms import is_batchable
 
 __all__ = [
@@ -42,6 +48,7 @@ __all__ = [
     "lay_out",
     "num_free_parameters",
     "num_traces",
+    "num_waves",
     "period_candidates",
     "read_theta",
     "register_family",

@@ -61,14 +61,18 @@ def start_lengthscale(rng: np.random.Generator, x: InputSummary) -> float:
 
 
 def start_period(rng: np.random.Generator, x: InputSummary) -> float:
-    """A peak of the periodogram three times in four, the strongest most often.
+    """A peak of the periodogram three times in five, the strongest most often.
 
-    Else between two spacings, or a three-hundredth of the range if that is more, and half of it.
+    Else from two spacings, or a three-hundredth of the range if that is more, to half of the range;
+    or from there to three ranges, of which the data see a part, a smooth function.
     """
-    if x.periods and rng.uniform() < 0.75:
+    kind = rng.uniform()
+    if x.periods and kind < 0.6:
         odds = 1.0 / np.arange(1, len(x.periods) + 1)
         return math.log(rng.choice(x.periods, p=odds / odds.sum()))
-    return _log_uniform(max(2 * x.spacing, x.range / 300), x.range / 2, rng)
+    if kind < 0.8:
+        return _log_uniform(max(2 * x.spacing, x.range / 300), x.range / 2, rng)
+    return _log_uniform(x.range / 2, 3 * x.range, rng)
 
 
 def start_location(rng: np.random.Generator, x: InputSummary) -> float:

@@ -33,6 +33,9 @@ NEAR = 0.7
 PERIOD_STEP = 0.2
 """A first step of a period may shift the far end of the range by this part of a turn ..."""
 
+LONG_IN_RANGES = 2.5
+"""A wave of so many ranges is a smooth function of the data."""
+
 LEAST_SCALE = 1e-6
 """... but is not smaller than this part of the period."""
 
@@ -123,12 +126,14 @@ def _starts(
         for _ in range(num_starts)
     ]
     starts = np.array(drawn, float).reshape(num_starts, len(layout))
+    waves: Counter[int | None] = Counter()
     for slot, value in _suggested(layout, by_input, known):
         starts[:1, slot] = value
         near = starts[1::2, slot]
-        start = layout.slots[slot].parameter.start
+        start, dim = layout.slots[slot].parameter.start, layout.slots[slot].dim
         if start is families.start_period:
-            near[:] = _further_periods(by_input[layout.slots[slot].dim], value, len(near))
+            near[:] = _other_periods(by_input[dim], waves[dim], num_waves(layout), len(near))
+            waves[dim] += 1
         elif start not in _MANY_OPTIMA:
             near[:] = rng.normal(value, NEAR, len(near))
     starts += _spread(layout)
@@ -194,10 +199,35 @@ def _suggest_period(x: InputSummary, part: Part, count: int) -> float | None:
     return math.log(x.periods[count]) if count < len(x.periods) else None
 
 
-def _further_periods(x: InputSummary, value: float, num: int) -> Array:
-    """Logarithms of the periods that come after the suggested one, round and round."""
-    first = int(np.argmin(np.abs(np.log(x.periods) - value)))
-    return np.asarray(np.log(np.take(x.periods, first + 1 + np.arange(num), mode="wrap")))
+def num_waves(layout: Layout) -> int:
+    """The most waves that an expression has on one input."""
+    dims = [s.dim for s in layout.slots if s.parameter.start is families.start_period]
+    return max(Counter(dims).values(), default=0)
+
+
+def _other_periods(x: InputSummary, count: int, waves: int, num: int) -> Array:
+    """Logarithms of periods for starts near the suggested one, for the wave of this count.
+
+    A single wave goes through the data's other periods. Of several, one often does best as a smooth
+    function beside the strongest period: a wave so long that the data see only a part of it.
+    """
+    plan = [(rank,) for rank in (1, _LONG, 2, 3, 4, 5)] if waves == 1 else _PLANS
+    ranks = [plan[row % len(plan)][count % len(plan[0])] for row in range(num)]
+    periods = (*x.periods, LONG_IN_RANGES * x.range)
+    return np.log([periods[-1] if r == _LONG else periods[r % len(x.periods)] for r in ranks])
+
+
+_LONG = -1
+
+_PLANS = (
+    (0, _LONG, 1),
+    (0, 2, _LONG),
+    (1, _LONG, 0),
+    (_LONG, 0, 1),
+    (0, 3, 1),
+    (0, 0, _LONG),
+)
+"""Ranks of the periods that the first, second and third wave start with."""
 
 
 def _suggest_location(x: InputSummary, part: Part, count: int) -> float | None:

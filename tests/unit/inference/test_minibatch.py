@@ -260,8 +260,7 @@ def test_natural_gradient_step__leads_to_the_optimum_from_any_q():
     batches = [(X[rows], Y[rows]) for rows in THIRDS]
     best, _ = here.optimum(batches)
     for q in (NaturalParameters.prior(len(bank), M), some_q(len(bank))):
-        steps = here.full_step(batches, q), here.natural_parameters((X, Y), q)
-        for found in (*steps, here.climbed(batches, q)):
+        for found in (here.full_step(batches, q), here.fitted(iter(batches), q)):
             for part, expected in zip(found, best, strict=True):
                 np.testing.assert_allclose(part, expected, rtol=1e-8, atol=1e-8)
 
@@ -279,7 +278,9 @@ def test_natural_gradient_steps__climb_to_where_the_gradient_is_zero(likelihood)
     np.testing.assert_allclose(again.precision, q.precision, atol=1e-6)
     slopes = here.slopes([rows], q.moments())
     np.testing.assert_allclose(slopes.by_mean - q.moments().mean, 0.0, atol=1e-6)
-    np.testing.assert_allclose(np.eye(M) - 2.0 * slopes.by_covariance, q.precision, atol=1e-6)
+    if likelihood == "bernoulli":  # of Student's t only rows that add precision count
+        expected = np.eye(M) - 2.0 * slopes.by_covariance
+        np.testing.assert_allclose(q.precision, expected, atol=1e-6)
     before, after = (np.mean(here.value([rows], own)[0], axis=1) for own in (start, q))
     assert (after > before + 1.0).all()
 
@@ -321,9 +322,9 @@ def test_excess__takes_most_of_the_bias_of_a_q_from_few_rows():
     _, expected = collapsed(bank, theta)
     rng, few = np.random.default_rng(6), 10
     found = {0.0: [], N / few - 1.0: []}
-    for _ in range(100):
+    for _ in range(60):
         ours, theirs = np.split(rng.permutation(N)[: 2 * few], 2)
-        q = here.natural_parameters((X[ours], Y[ours]), NaturalParameters.prior(2, M)).moments()
+        q = here.fitted([(X[ours], Y[ours])], NaturalParameters.prior(2, M)).moments()
         for excess, gradients in found.items():
             slopes = here.slopes([(X[theirs], Y[theirs])], q, whitened=False, excess=excess)
             gradients.append(slopes.gradient.numpy())
@@ -331,7 +332,6 @@ def test_excess__takes_most_of_the_bias_of_a_q_from_few_rows():
         np.linalg.norm(np.mean(gradients, axis=0) - expected, axis=-1)[:, 0]
         for gradients in found.values()
     )
-    print(biased, debiased, np.std(found[0.0], axis=0) / 20, expected)
     assert (debiased < 0.5 * biased).all()
 
 
@@ -347,7 +347,7 @@ def test_candidate_that_cannot_be_factorised__disturbs_no_other():
         lambda here: here.value([(X, Y)], q)[0],
         lambda here: here.slopes([(X, Y)], q.moments()).gradient,
         lambda here: here.slopes([(X, Y)], q.moments(), whitened=False, excess=1.0).gradient,
-        lambda here: here.climbed([(X, Y)], q).linear,
+        lambda here: here.fitted([(X, Y)], q).linear,
     ):
         expected, found = evaluate(good).numpy(), evaluate(bad).numpy()
         np.testing.assert_array_equal(found[others], expected[others])

@@ -1,0 +1,193 @@
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+from vbks.arrays import Array
+from vbks.grammar import parse
+from vbks.inference import climbing
+from vbks.inference.candidate import Candidate, make_candidate
+from vbks.inference.climbing import MODE_MARGIN, MODES, climb, climb_from, finish, look
+from vbks.inference.comparison import Comparison
+from vbks.inference.local_fit import LocalFit
+from vbks.inference.settings import compare
+from vbks.kernels import Bank
+
+
+def make_comparison(posterior: Any = "point") -> Comparison:
+    rng = np.random.default_rng(0)
+    X = np.linspace(0, 10, 40)
+    y = np.sin(2 * X) + 0.2 * rng.normal(size=40)
+    return compare((X, y), 1, inference="exact", posterior=posterior, restarts=4)[0]
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    return make_comparison()
+
+
+@pytest.fixture(scope="module")
+def top(comparison: Comparison) -> Candidate:
+    """PER at its highest optimum."""
+    return look_and_climb("PER", comparison)
+
+
+def look_and_climb(text: str, comparison: Comparison) -> Candidate:
+    (found,) = climb(look([make_candidate(parse(text), comparison, None)], comparison), comparison)
+    return found
+
+
+def log_posteriors(candidate: Candidate, comparison: Comparison, thetas: Sequence[Array]) -> Array:
+    evidence = comparison.final_evidence(candidate.jitter)
+    posterior = comparison.log_posterior([candidate.expression] * len(thetas), evidence)
+    value, _ = posterior(np.arange(len(thetas)), np.stack(thetas))
+    return value
+
+
+def at(candidate: Candidate, comparison: Comparison, thetas: Sequence[Array]) -> Candidate:
+    """The candidate as if these θ were its optima."""
+    values = log_posteriors(candidate, comparison, thetas)
+    order = np.argsort(-values)
+    return replace(candidate, thetas=np.stack(thetas)[order], values=values[order])
+
+
+def moved(theta: Array, candidate: Candidate, name: str, step: float) -> Array:
+    there = theta.copy()
+    there[candidate.layout.names.index(name)] += step
+    return there
+
+
+def test_look__keeps_the_optima_of_all_starts_best_first(comparison: Comparison) -> None:
+    (looked,) = look([make_candidate(parse("SE * PER"), comparison, None)], comparison)
+    assert looked.restarts == comparison.restarts
+    assert 1 <= len(looked.values) <= comparison.restarts
+    assert (np.diff(looked.values) <= 0).all()
+    np.testing.assert_allclose(
+        looked.values, log_posteriors(looked, comparison, list(looked.thetas)), atol=1e-6
+    )
+
+
+def test_climb__ends_where_no_step_leads_higher(comparison: Comparison, top: Candidate) -> None:
+    assert top.converged
+    steps = 0.02 * np.random.default_rng(0).normal(size=(20, len(top.layout)))
+    around = log_posteriors(top, comparison, list(top.thetas[0] + steps))
+    assert (around <= top.best + 1e-3).all()
+
+
+def test_climb__does_not_end_lower_than_the_look(comparison: Comparison) -> None:
+    (looked,) = look([make_candidate(parse("SE + LIN"), comparison, None)], comparison)
+    (climbed,) = climb([looked], comparison)
+    assert climbed.best >= looked.best - 1e-9
+
+
+def test_starts_that_meet__count_once(comparison: Comparison, top: Candidate) -> None:
+    theta = top.thetas[0]
+    near = np.stack([theta, moved(theta, top, ".lengthscales", 0.1), theta + 0.01])
+    evidence = comparison.final_evidence(top.jitter)
+    (found,) = climb_from([top], [near], comparison, evidence, (), 60)
+    assert len(found.values) == 1
+    np.testing.assert_allclose(found.best, top.best, atol=1e-3)
+
+
+def test_candidate_without_a_finite_start__gets_more_jitter_then_is_given_up(
+    comparison: Comparison, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jitters = []
+
+    def nothing(self: Bank, theta: Any, X: Any, X2: Any = None) -> Any:
+        jitters.append(1)
+        return np.nan * whole(self, theta, X, X2)
+
+    whole = Bank.__call__
+    monkeypatch.setattr(Bank, "__call__", nothing)
+    (lost,) = look([make_candidate(parse("LIN"), comparison, None)], comparison)
+    assert jitters
+    assert not lost.is_going
+    message = "no covariance could be factorised at any of 4 starts, also with a jitter of 1e-06."
+    assert lost.reason == message
+
+
+def finish_one(candidate: Candidate, comparison: Comparison) -> LocalFit:
+    (found,) = finish([candidate], comparison)
+    return found
+
+
+@pytest.mark.parametrize("posterior", ["point", "full"])
+def test_separated_modes__make_a_mixture(top: Candidate, posterior: str) -> None:
+    """A wave of twice the period is another optimum, nearly as high."""
+    comparison = make_comparison(posterior)
+    theta = top.thetas[0]
+    double = moved(moved(theta, top, ".period", np.log(2)), top, ".lengthscales", np.log(0.6))
+    evidence = comparison.final_evidence(top.jitter)
+    (both,) = climb_from([top], [np.stack([theta, double])], comparison, evidence, (), 100)
+    assert len(both.values) == 2
+    # However far apart in height, as two modes they are judged here.
+    both = replace(both, values=both.values[0] - np.array([0.0, 0.5 * MODE_MARGIN]))
+    fit = finish_one(both, comparison)
+    assert len(fit.modes) == 2
+    values = [
+        mode.log_likelihood + mode.log_prior + mode.log_volume
+        if posterior == "point"
+        else mode.elbo
+        for mode in fit.modes
+    ]
+    assert values[0] >= values[1]
+    weights = np.exp(values - logsumexp(values))
+    np.testing.assert_allclose([mode.weight for mode in fit.modes], weights, rtol=1e-9)
+    if posterior == "point":
+        assert fit.elbo == fit.modes[0].log_likelihood
+        assert fit.log_evidence() == pytest.approx(logsumexp(values), abs=1e-9)
+        assert np.isnan([mode.elbo for mode in fit.modes]).all()
+    else:
+        assert fit.elbo == pytest.approx(logsumexp(values), abs=1e-9)
+        assert fit.elbo > values[0]
+
+
+def test_modes_that_overlap__count_once(comparison: Comparison, top: Candidate) -> None:
+    theta = top.thetas[0]
+    twins = at(top, comparison, [theta, moved(theta, top, ".lengthscales", 0.2)])
+    assert twins.values[1] > twins.best - MODE_MARGIN
+    fit = finish_one(twins, comparison)
+    assert len(fit.modes) == 1
+    assert fit.modes[0].weight == 1
+    np.testing.assert_array_equal(fit.theta, theta)
+
+
+def test_low_modes__are_left_out(comparison: Comparison, top: Candidate) -> None:
+    theta = top.thetas[0]
+    low = at(top, comparison, [theta, moved(theta, top, ".period", 1.0)])
+    assert low.values[1] < low.best - MODE_MARGIN
+    assert len(finish_one(low, comparison).modes) == 1
+
+
+def test_modes__are_few(comparison: Comparison, top: Candidate) -> None:
+    thetas = np.stack([moved(top.thetas[0], top, ".period", 0.5 * k) for k in range(MODES + 2)])
+    crowd = replace(top, thetas=thetas, values=np.full(len(thetas), top.best))
+    assert len(finish_one(crowd, comparison).modes) <= MODES
+
+
+def test_fit__has_likelihood_and_prior_of_its_point(comparison: Comparison, top: Candidate) -> None:
+    fit = finish_one(top, comparison)
+    mode = fit.modes[0]
+    theta = mode.mean[None, None]
+    likelihood = comparison.final_evidence(0.0)(Bank(["PER"]), theta).numpy().item()
+    assert mode.log_likelihood == pytest.approx(likelihood, abs=1e-8)
+    assert mode.log_likelihood + mode.log_prior == pytest.approx(top.best, abs=1e-6)
+
+
+def test_candidate_without_finite_curvature__fails(
+    comparison: Comparison, top: Candidate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = climbing.approximate
+
+    def broken(*given: Any) -> Any:
+        found = whole(*given)
+        return replace(found, log_volume=np.full_like(found.log_volume, np.nan))
+
+    monkeypatch.setattr(climbing, "approximate", broken)
+    fit = finish_one(top, comparison)
+    message = "no finite curvature or bound around the best θ found."
+    assert (fit.status, fit.reason) == ("failed", message)
