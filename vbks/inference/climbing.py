@@ -62,7 +62,7 @@ def look(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
         return candidates
     more = [replace(c, jitter=max(c.jitter, 1e-8) * MORE_JITTER) for c in lost]
     again = iter(_look(more, comparison, attempt=1))
-    return [c if len(c.values) else _given_up(next(again)) for c in candidates]
+    return [c if len(c.values) else given_up(next(again)) for c in candidates]
 
 
 def _look(chunk: Sequence[Candidate], comparison: Comparison, attempt: int) -> list[Candidate]:
@@ -76,7 +76,8 @@ def _look(chunk: Sequence[Candidate], comparison: Comparison, attempt: int) -> l
     return climb_from(chunk, starts, comparison, evidence, LOOK_SCHEDULE, LOOK_EVALUATIONS)
 
 
-def _given_up(candidate: Candidate) -> Candidate:
+def given_up(candidate: Candidate) -> Candidate:
+    """The candidate as failed if no start of it has a finite value, else as it is."""
     if len(candidate.values):
         return candidate
     return candidate.failed(
@@ -102,7 +103,7 @@ def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]
     starts = [c.thetas[:CLIMBERS] for c in chunk]
     evidence = comparison.final_evidence(max(c.jitter for c in chunk))
     climbed = climb_from(chunk, starts, comparison, evidence, CLIMB_SCHEDULE, CLIMB_EVALUATIONS)
-    return [c if len(c.values) else _given_up(c) for c in climbed]
+    return [c if len(c.values) else given_up(c) for c in climbed]
 
 
 def climb_from(

@@ -62,11 +62,13 @@ def from_precision(theta: Array, precision: Array, value: Array, priors: Priors)
     least = np.where(priors.precision > 0, priors.precision, np.inf).min(axis=1)
     floor = np.maximum(np.where(np.isfinite(least), least, 0.0), LEAST_PRECISION)
     eigenvalues = np.maximum(eigenvalues, np.minimum(floor, 1.0)[:, np.newaxis])
-    factor = vectors / np.sqrt(eigenvalues)[:, np.newaxis, :]
+    # A lower triangle, in which each entry of θ has its own column, also beside unused ones.
+    roots = np.swapaxes(vectors / np.sqrt(eigenvalues)[:, np.newaxis, :], 1, 2)
+    factor = np.swapaxes(np.linalg.qr(roots, mode="r"), 1, 2)
     mended = (vectors * eigenvalues[:, np.newaxis, :]) @ np.swapaxes(vectors, 1, 2)
     volume = 0.5 * used.sum(axis=1) * np.log(2 * np.pi) - 0.5 * np.log(eigenvalues).sum(axis=1)
     volume = np.where(finite, volume, np.nan)
-    return Laplace(theta, factor * used[:, :, np.newaxis], mended, used, value, volume)
+    return Laplace(theta, np.where(both, factor, 0.0), mended, used, value, volume)
 
 
 def _hessians(posterior: LogPosterior, rows: Rows, theta: Array) -> Array:

@@ -51,6 +51,18 @@ class NaturalParameters(NamedTuple):
             )
         )
 
+    def or_prior(self) -> NaturalParameters:
+        """The same, with N(0, I) for candidates whose numbers are not all finite."""
+        prior = NaturalParameters.prior(*self.linear.shape)
+        sizes = tf.reduce_sum(tf.abs(self.precision), [1, 2]) + tf.reduce_sum(
+            tf.abs(self.linear), 1
+        )
+        finite = tf.math.is_finite(sizes)
+        return NaturalParameters(
+            tf.where(finite[:, tf.newaxis, tf.newaxis], self.precision, prior.precision),
+            tf.where(finite[:, tf.newaxis], self.linear, prior.linear),
+        )
+
     @classmethod
     def prior(cls, num_candidates: int, num_inducing: int) -> NaturalParameters:
         """N(0, I) for every candidate."""

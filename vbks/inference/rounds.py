@@ -62,7 +62,10 @@ def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]
     """θ of every candidate after its rounds, from the best start of its looks."""
     if comparison.is_small:
         return climbing.climb(chunk, comparison)
-    chunk = second_look(chunk, comparison)
+    looked = [climbing.given_up(c) for c in second_look(chunk, comparison)]
+    chunk = [c for c in looked if c.is_going]
+    if not chunk:
+        return looked
     walks = [Walk(c, comparison.final_theta(c.thetas[0])) for c in chunk]
     batches = Batches(comparison, len(chunk))
     group, stage, q = walks, StochasticStage.of(chunk, comparison), None
@@ -74,10 +77,8 @@ def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]
             group, q = going, None
             stage = StochasticStage.of([walk.candidate for walk in going], comparison)
         q = take_round(stage, group, batches, q, renew=q is None or turn % INFORMATION_EVERY == 0)
-    return [
-        replace(walk.candidate, thetas=walk.result[np.newaxis], converged=walk.rests > 0)
-        for walk in walks
-    ]
+    done = iter(walks)
+    return [next(done).ended() if c.is_going else c for c in looked]
 
 
 class Walk:
@@ -105,6 +106,10 @@ class Walk:
     def result(self) -> Array:
         """Where the walk has led: [H]."""
         return self._total / self.rests if self.rests else self.theta
+
+    def ended(self) -> Candidate:
+        """The candidate with the result."""
+        return replace(self.candidate, thetas=self.result[np.newaxis], converged=self.rests > 0)
 
     def step(self, gradient: Array, noise_gain: float) -> None:
         """Move along a gradient [H]; one that is not finite takes back the step before."""
@@ -139,7 +144,8 @@ class Walk:
 
     def _take_back(self) -> None:
         self.theta, self._slope = self._before, None
-        more = min(self.candidate.jitter * climbing.MORE_JITTER, MOST_JITTER)
+        now = self.candidate.jitter
+        more = max(now, min(max(now, 1e-8) * climbing.MORE_JITTER, MOST_JITTER))
         self.candidate = replace(self.candidate, jitter=more)
 
 
@@ -155,7 +161,7 @@ def take_round(
     stage = replace(stage, jitter=np.array([walk.candidate.jitter for walk in walks]))
     theta = stacked([walk.theta for walk in walks], stage.bank.num_slots)
     here = stage.at(theta[:, np.newaxis])
-    q = here.fitted(batches.take(), stage.no_q() if q is None else q)
+    q = here.fitted(batches.take(), stage.no_q() if q is None else q.or_prior())
     if renew:
         factor = stage.curvature(theta, np.zeros(len(theta)), q).factor
         for walk, own in zip(walks, factor @ factor.swapaxes(1, 2), strict=True):
