@@ -12,11 +12,10 @@ import gpflow
 import numpy as np
 import tensorflow as tf
 from gpflow.config import default_likelihood_positive_minimum
-from gpflow.likelihoods.utils import inv_probit
-from scipy.special import logit, ndtri
 
-from vbks.arrays import Array, Mask
+from vbks.arrays import Array
 from vbks.errors import DataError
+from vbks.inference.targets import LINKS, domain_of
 
 LOG_TWO_PI = math.log(2.0 * math.pi)
 
@@ -25,9 +24,6 @@ NOISE_START = 0.1
 
 SMALLEST_VARIANCE = 1e-12
 """Of f: rounding gives about -1e-16 where data leave no doubt, and quadrature takes the root."""
-
-SHARE_EDGE = 1e-3
-"""GPflow's inverse probit stays this far from 0 and 1, so shares beyond say no more about f."""
 
 HALF_COUNT = 0.5
 """Added to counts before their logarithm is taken, so that none is a finite number."""
@@ -188,7 +184,7 @@ class GPflowLikelihood:
 
     def check_targets(self, y: Array) -> None:
         """Refuse targets to which the likelihood gives no probability, naming the first."""
-        domain = _domain_of(self._likelihood)
+        domain = domain_of(self._likelihood)
         if domain is None or (inside := domain.contains(y)).all():
             return
         row = int(np.argmin(inside))
@@ -211,7 +207,7 @@ class GPflowLikelihood:
                 mean = y
             case _:
                 return y
-        return next((link(mean) for inverse, link in _LINKS if inverse is likelihood.invlink), y)
+        return next((link(mean) for inverse, link in LINKS if inverse is likelihood.invlink), y)
 
     def to_gpflow(self, noise: float) -> gpflow.likelihoods.Likelihood:
         """A copy with the learned parameter at a value, however near to zero."""
@@ -351,70 +347,6 @@ def _depends_on_inputs(likelihood: gpflow.likelihoods.Likelihood) -> bool:
 def _erf_fails() -> bool:
     return bool(np.isnan(tf.math.erf(tf.constant(np.inf, gpflow.default_float()))))
 
-
-@dataclass(frozen=True)
-class _Domain:
-    """The targets that a likelihood takes, as a test and in words, and what to do with others."""
-
-    contains: Callable[[Array], Mask]
-    words: str
-    advice: str
-
-
-_CLASSES = _Domain(lambda y: np.isin(y, (0.0, 1.0)), "0 or 1", "Write the two classes as 0 and 1.")
-_COUNTS = _Domain(
-    lambda y: (y >= 0) & (y < np.inf) & (y == np.floor(y)),
-    "whole numbers from 0 on",
-    "Give counts, or choose another likelihood for measurements.",
-)
-_POSITIVE = _Domain(
-    lambda y: (y > 0) & (y < np.inf),
-    "numbers above 0",
-    "Drop such rows, or choose another likelihood, such as 'gaussian'.",
-)
-_SHARES = _Domain(
-    lambda y: (y > 0) & (y < 1),
-    "numbers between 0 and 1, both excluded",
-    "Divide by the largest possible value, and move 0 and 1 a little inside.",
-)
-
-
-def _domain_of(likelihood: gpflow.likelihoods.Likelihood) -> _Domain | None:
-    """None where any number may be a target, as far as is known here."""
-    match likelihood:
-        case gpflow.likelihoods.Bernoulli():
-            return _CLASSES
-        case gpflow.likelihoods.Poisson():
-            return _COUNTS
-        case gpflow.likelihoods.Exponential() | gpflow.likelihoods.Gamma():
-            return _POSITIVE
-        case gpflow.likelihoods.Beta():
-            return _SHARES
-        case gpflow.likelihoods.Ordinal():
-            labels = np.arange(likelihood.num_bins)
-            words = f"whole numbers from 0 to {labels[-1]}"
-            return _Domain(lambda y: np.isin(y, labels), words, "Number the classes so.")
-    return None
-
-
-def _log(mean: Array) -> Array:
-    return np.asarray(np.log(np.maximum(mean, np.finfo(np.float64).tiny)))
-
-
-def _probit(share: Array) -> Array:
-    return np.asarray(ndtri(np.clip(share, SHARE_EDGE, 1.0 - SHARE_EDGE)))
-
-
-def _logit(share: Array) -> Array:
-    return np.asarray(logit(np.clip(share, SHARE_EDGE, 1.0 - SHARE_EDGE)))
-
-
-_LINKS: tuple[tuple[Any, Callable[[Array], Array]], ...] = (
-    (tf.exp, _log),
-    (inv_probit, _probit),
-    (tf.sigmoid, _logit),
-)
-"""Inverse links, as likelihoods of GPflow hold them, and the links."""
 
 _BY_TEXT: dict[str, Callable[[], gpflow.likelihoods.Likelihood | Likelihood]] = {
     "bernoulli": gpflow.likelihoods.Bernoulli,

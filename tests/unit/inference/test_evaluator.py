@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -154,6 +155,7 @@ def test_posterior_of_theta__has_the_covariance_asked_for(bound: str, posterior:
         assert f.log_evidence() == f.elbo < point.elbo
         assert 0 < f.standard_error < 2
         assert not point.modes[0].factor.any()
+        assert np.isnan(point.modes[0].elbo)
 
 
 @OVER_BOUNDS
@@ -338,6 +340,24 @@ def test_kernel_that_is_not_a_number__fails_alone() -> None:
     assert_same_fits([se, lin, product], fitted("exact"))
 
 
+def test_candidate_that_is_lost_on_more_rows__goes_on_from_its_first_look(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("vbks.inference.comparison.SMALL", 0)
+    climb_from = climbing.climb_from
+
+    def lose(chunk: Any, starts: Any, *rest: Any) -> Any:
+        found = climb_from(chunk, starts, *rest)
+        if rest[-1] != climbing.SECOND_LOOK[1]:
+            return found
+        return [replace(c, values=c.values[:0], thetas=c.thetas[:0]) for c in found]
+
+    monkeypatch.setattr(climbing, "climb_from", lose)
+    (found,) = fit(["LIN"], inference="stochastic")
+    assert found.status == "fitted"
+    np.testing.assert_allclose(found.elbo, fitted("stochastic")[1].elbo, atol=0.1)
+
+
 def test_own_mistakes__are_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(chunk: Any, comparison: Any) -> Any:
         raise TypeError("a mistake of ours")
@@ -387,7 +407,7 @@ def test_two_inputs__have_lengthscales_of_their_own_or_share_one() -> None:
     X = rng.normal(size=(40, 2))
     data = X, np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=40)
     (own,), (shared,) = (fit(["SE"], data, ard=ard) for ard in (True, False))
-    assert (len(own.theta), len(shared.theta)) == (4, 3)
+    assert (len(own.theta), len(shared.theta)) == (own.num_free, shared.num_free) == (4, 3)
     assert own.elbo > shared.elbo
     assert own.theta[3] > own.theta[2] + 1
 
@@ -614,6 +634,7 @@ def test_wrong_settings__are_refused_before_any_work(
     [
         ([], "there is nothing to fit. Give at least one expression"),
         (["SE", "RBF"], "unknown family 'RBF'"),
+        ("SE", "expected a list of expressions, got the text 'SE'"),
         (["SE[2]"], "'SE.2.' uses input 2, but the number of inputs is 1"),
     ],
 )

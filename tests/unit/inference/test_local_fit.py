@@ -53,6 +53,14 @@ def test_log_evidence__of_a_failed_fit_is_nothing(correction: Any) -> None:
     assert make_fit(status="failed").log_evidence(correction) == -math.inf
 
 
+@pytest.mark.parametrize("correction", ["laplace", "bic", "none"])
+def test_log_evidence__of_a_dropped_fit_is_where_it_stood(correction: Any) -> None:
+    """Its standing has a price for each parameter already, and its mode no numbers."""
+    mode = make_mode(math.nan, math.nan, math.nan)
+    fit = make_fit(mode, status="dropped", elbo=-80.0)
+    assert fit.log_evidence(correction) == -80
+
+
 def test_theta__is_that_of_the_highest_mode() -> None:
     fit = make_fit(make_mode(-50.0), make_mode(-51.0))
     np.testing.assert_array_equal(fit.theta, np.full(3, -50.0))

@@ -52,7 +52,9 @@ def test_auto__takes_a_cheaper_bound_for_more_candidates() -> None:
 def test_auto__takes_a_bound_that_fits_into_memory() -> None:
     few = {"num_candidates": 1, "num_inducing": 60}
     assert choose(900, **few).bound == "exact"
-    assert choose(900, **few, limit=LEAST).bound == "collapsed"
+    choice = choose(900, **few, limit=LEAST)
+    assert choice.bound == "collapsed"
+    assert choice.reason == "exact fits of 1 candidates on 900 rows do not fit into 0.1 GB"
     assert choose(20_000, num_candidates=1, num_inducing=283, limit=LEAST).bound == "stochastic"
 
 

@@ -139,6 +139,12 @@ def test_noise__is_that_of_slot_zero_and_in_the_likelihood(bound: str, text: str
 def test_jitter_of_an_exact_fit__is_part_of_the_noise() -> None:
     model = gpflow_model(make_fit("SE", "exact", jitter=0.01), make_data())
     np.testing.assert_allclose(model.likelihood.variance, 0.31, rtol=1e-12)
+    more, plain = (
+        gpflow_model(make_fit("SE + WN * LIN", "exact", jitter=jitter), make_data())
+        for jitter in (0.01, 0.0)
+    )
+    variances = [model.likelihood.variance_at(inputs()) for model in (more, plain)]
+    np.testing.assert_allclose(variances[0] - variances[1], 0.01, rtol=1e-9)
 
 
 def test_noise_below_the_bound_of_gpflow__is_kept() -> None:
