@@ -221,11 +221,11 @@ _LONG = -1
 
 _PLANS = (
     (0, _LONG, 1),
-    (0, 2, _LONG),
-    (1, _LONG, 0),
     (_LONG, 0, 1),
-    (0, 3, 1),
+    (0, 2, _LONG),
     (0, 0, _LONG),
+    (_LONG, _LONG, 0),
+    (1, _LONG, 0),
 )
 """Ranks of the periods that the first, second and third wave start with."""
 
