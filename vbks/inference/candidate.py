@@ -86,7 +86,7 @@ def local_fit(candidate: Candidate, comparison: Comparison) -> LocalFit:
 def _num_free(candidate: Candidate, comparison: Comparison) -> int:
     """Free parameters, noise included where the likelihood has a parameter for it."""
     idle = not comparison.likelihood.has_parameter
-    return num_free_parameters(candidate.expression, comparison.num_inputs) - idle
+    return num_free_parameters(candidate.expression, comparison.num_inputs, comparison.ard) - idle
 
 
 def failed_fit(candidate: Candidate, comparison: Comparison, reason: str) -> LocalFit:

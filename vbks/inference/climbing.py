@@ -201,7 +201,7 @@ def _fit(
     q: Gaussians | None,
 ) -> LocalFit:
     H = len(candidate.layout)
-    modes, values = [], []
+    modes, values, errors = [], [], []
     for row in rows:
         value = laplace.log_evidence[row] if q is None else q.elbo[row]
         if not np.isfinite(value):
@@ -219,6 +219,7 @@ def _fit(
             )
         )
         values.append(float(value))
+        errors.append(0.0 if q is None else float(q.standard_error[row]))
     if not modes:
         reason = "no finite curvature or bound around the best θ found."
         return failed_fit(candidate, comparison, reason)
@@ -226,10 +227,9 @@ def _fit(
     fit = local_fit(candidate, comparison)
     if q is None:
         return replace(fit, modes=together, elbo=together[0].log_likelihood)
-    best = rows[0]
     return replace(
         fit,
         modes=together,
         elbo=float(np.logaddexp.reduce(values)),
-        standard_error=float(q.standard_error[best]),
+        standard_error=errors[int(np.argmax(values))],
     )

@@ -76,6 +76,8 @@ def fit_candidates(
 
     A candidate that cannot be fitted comes back as a failed fit with the reason.
     """
+    if isinstance(expressions, str):
+        raise GrammarError(f"expected a list of expressions, got the text {expressions!r}.")
     candidates = [parse(expression) for expression in expressions]
     if not candidates:
         raise GrammarError("there is nothing to fit. Give at least one expression.")

@@ -35,6 +35,8 @@ INFORMATION_ROWS = 512
 def finish(chunk: Sequence[Candidate], comparison: Comparison) -> list[LocalFit]:
     """q(u) and the bound at θ, or over samples of q(θ), with Laplace's volume beside it."""
     stage = StochasticStage.of(chunk, comparison)
+    if not comparison.likelihood.is_gaussian:
+        chunk = _not_below_start(stage, chunk)
     theta = stacked([c.thetas[0] for c in chunk], stage.bank.num_slots)
     q, value, error = _passes(stage, theta[:, np.newaxis])
     log_prior, _ = stage.priors.log_density(np.arange(len(chunk)), theta)
@@ -51,16 +53,31 @@ def finish(chunk: Sequence[Candidate], comparison: Comparison) -> list[LocalFit]
             reason = f"no finite bound, also with a jitter of {c.jitter:g}."
             fits.append(failed_fit(c, comparison, reason))
             continue
+        own = math.nan if comparison.posterior == "point" else float(elbo[k])
         fits.append(
             replace(
                 local_fit(c, comparison),
-                modes=(_mode(c, laplace, factor, log_prior, k, float(elbo[k])),),
+                modes=(_mode(c, laplace, factor, log_prior, k, own),),
                 elbo=float(elbo[k]),
                 standard_error=float(error[k]),
                 q_u=InducingPosterior(moments.mean[k], moments.covariance[k]),
             )
         )
     return fits
+
+
+def _not_below_start(stage: StochasticStage, chunk: Sequence[Candidate]) -> list[Candidate]:
+    """Candidates, those back where their climb began that have ended below."""
+    joint = []
+    for place in (0, -1):
+        theta = stacked([c.thetas[place] for c in chunk], stage.bank.num_slots)
+        _, value, _ = _passes(stage, theta[:, np.newaxis])
+        log_prior, _ = stage.priors.log_density(np.arange(len(chunk)), theta)
+        joint.append(np.where(np.isfinite(value[:, 0]), value[:, 0] + log_prior, -np.inf))
+    return [
+        c if end >= start else replace(c, thetas=c.thetas[-1:], converged=False)
+        for c, end, start in zip(chunk, *joint, strict=True)
+    ]
 
 
 def _mode(
@@ -117,7 +134,7 @@ def _integrated(
     stage: StochasticStage, theta: Array, factor: Array
 ) -> tuple[NaturalParameters, Array, Array]:
     """q(v) shared by fixed samples of q(θ), the bound [K] over them, and its standard error."""
-    eta = stage.comparison.rng("samples of q(θ)").normal(size=(PAIRS, theta.shape[1]))
+    eta = stage.comparison.rng("samples of q(θ)").normal(size=(theta.shape[1], PAIRS)).T
     # Means of squares are one, as they should be: the bound of a parabola is then exact.
     eta /= np.sqrt(np.mean(eta**2, axis=0))
     eta = np.concatenate([eta, -eta])

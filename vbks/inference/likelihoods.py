@@ -79,8 +79,8 @@ class Likelihood(Protocol):
         """Expectations at targets [B], moments [..., B] and the noise parameter [..., B]."""
         ...
 
-    def check_targets(self, y: Array) -> None:
-        """Refuse targets that the likelihood cannot have drawn."""
+    def check_targets(self, y: Array, first_row: int = 1) -> None:
+        """Refuse targets that the likelihood cannot have drawn; rows count from the first's."""
         ...
 
     def pseudo_targets(self, y: Array) -> Array:
@@ -114,7 +114,7 @@ class Gaussian:
         """E log N(y | f, noise)."""
         return Expectations(*_gaussian(y, mean, variance, noise))
 
-    def check_targets(self, y: Array) -> None:
+    def check_targets(self, y: Array, first_row: int = 1) -> None:
         """Any number may be a target."""
 
     def pseudo_targets(self, y: Array) -> Array:
@@ -182,14 +182,14 @@ class GPflowLikelihood:
         """GPflow's variational expectations, a closed form or a quadrature, with derivatives."""
         return Expectations(*self._evaluate(y, mean, variance, noise))
 
-    def check_targets(self, y: Array) -> None:
+    def check_targets(self, y: Array, first_row: int = 1) -> None:
         """Refuse targets to which the likelihood gives no probability, naming the first."""
         domain = domain_of(self._likelihood)
         if domain is None or (inside := domain.contains(y)).all():
             return
         row = int(np.argmin(inside))
         raise DataError(
-            f"Row {row + 1} has the target {y[row]}, but {self.name} takes {domain.words}. "
+            f"Row {first_row + row} has the target {y[row]}, but {self.name} takes {domain.words}. "
             f"{domain.advice}"
         )
 

@@ -102,7 +102,7 @@ class LocalFit:
 
     def log_evidence(self, correction: Correction = "laplace") -> float:
         """log p(y|k): the bound itself, or a point estimate with the correction asked for."""
-        if self.posterior != "point" or not self.modes or correction == "none":
+        if self.posterior != "point" or self.status != "fitted" or correction == "none":
             return self.elbo
         if correction == "bic":
             return self.elbo - 0.5 * self.num_free * math.log(self.num_rows)

@@ -22,7 +22,7 @@ from vbks.inference import whitening
 from vbks.inference.likelihoods import LOG_TWO_PI, Likelihood
 from vbks.kernels import KernelBank
 
-STEPS = 4
+STEPS = 10
 """Natural-gradient steps on the same rows, where noise is not Gaussian ..."""
 
 STEP_LENGTH = 0.7

@@ -39,5 +39,6 @@ def decide(
 
 
 def _standing(candidate: Candidate, num_rows: int) -> float:
-    p = num_free_parameters(candidate.expression, candidate.layout.num_inputs)
+    layout = candidate.layout
+    p = num_free_parameters(candidate.expression, layout.num_inputs, layout.ard)
     return candidate.best - 0.5 * p * math.log(num_rows)

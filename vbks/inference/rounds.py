@@ -51,6 +51,12 @@ LEAST_ROWS = 500
 INFORMATION_EVERY = 3
 """Rounds after which the curvature is computed again."""
 
+WORSE = 0.5
+"""Nats by which a step on all rows may make things worse ..."""
+
+SHRINK = 0.25
+"""... before it is taken back, and steps are this much shorter."""
+
 MOST_JITTER = 1e-3
 """Jitter at most for a candidate whose matrices cannot be factorised."""
 
@@ -90,11 +96,12 @@ class Walk:
 
     def __init__(self, candidate: Candidate, theta: Array) -> None:
         self.candidate = candidate
-        self.theta = self._before = theta
+        self.theta = self.start = self._before = theta
         self.covariance = np.zeros((len(theta), len(theta)))
         self.is_corrected = False
         self.rests = 0
         self._slope: Array | None = None
+        self._highest = -np.inf
         self._total = np.zeros_like(theta)
 
     @property
@@ -109,14 +116,26 @@ class Walk:
 
     def ended(self) -> Candidate:
         """The candidate with the result."""
-        return replace(self.candidate, thetas=self.result[np.newaxis], converged=self.rests > 0)
+        return replace(
+            self.candidate, thetas=np.stack([self.result, self.start]), converged=self.rests > 0
+        )
 
-    def step(self, gradient: Array, noise_gain: float) -> None:
-        """Move along a gradient [H]; one that is not finite takes back the step before."""
+    def step(self, gradient: Array, noise_gain: float, value: float = np.nan) -> None:
+        """Move along a gradient [H]; one that is not finite takes back the step before.
+
+        So does a value that has fallen, if it is known, and steps become shorter.
+        """
         noise_gain *= len(self.theta)
         if not np.isfinite(gradient).all():
             self._take_back()
             return
+        if value < self._highest - WORSE:
+            self.theta, self._slope = self._before, None
+            self.covariance = SHRINK * self.covariance
+            self.is_corrected = True
+            self._highest = -np.inf
+            return
+        self._highest = value
         if 0.5 * float(gradient @ self.covariance @ gradient) > CLEAR * noise_gain:
             self._correct(gradient)
         move = self.covariance @ gradient
@@ -168,11 +187,13 @@ def take_round(
             if not walk.is_corrected:
                 walk.covariance = own[: len(walk.theta), : len(walk.theta)]
     slopes = here.slopes(batches.take(), q.moments(), whitened=False, excess=batches.excess)
-    _, by_prior = stage.priors.log_density(np.arange(len(theta)), theta)
+    noise_only = np.full(len(theta), np.nan)
+    log_prior, by_prior = stage.priors.log_density(np.arange(len(theta)), theta)
     gradient = slopes.gradient.numpy()[:, 0] + by_prior
-    for walk, own in zip(walks, gradient, strict=True):
+    values = slopes.value.numpy()[:, 0] + log_prior if batches.takes_all else noise_only
+    for walk, own, value in zip(walks, gradient, values, strict=True):
         if walk.is_going:
-            walk.step(own[: len(walk.theta)], batches.noise_gain)
+            walk.step(own[: len(walk.theta)], batches.noise_gain, value)
     return q
 
 

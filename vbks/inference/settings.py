@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Literal
 
 import gpflow
@@ -11,7 +12,7 @@ import gpflow
 from vbks.data import TrainingData, prepare
 from vbks.errors import DataError
 from vbks.inference.comparison import WORK_ARRAYS, Comparison
-from vbks.inference.likelihoods import make_likelihood
+from vbks.inference.likelihoods import Likelihood, make_likelihood
 from vbks.inference.local_fit import Ascent, Bound, Posterior
 from vbks.inference.memory import memory_limit
 
@@ -71,12 +72,12 @@ def compare(
     """Check data and settings, choose what is left open, and say so in sentences."""
     model = make_likelihood(likelihood)
     rows = prepare(data, standardise_targets=model.is_gaussian)
-    for _, y in rows.blocks(65_536):
-        model.check_targets(y)
+    _check_targets(model, rows)
     _check_one_of("inference", inference, ("auto", "exact", "collapsed", "stochastic"))
     _check_one_of("posterior", posterior, ("auto", "full", "diagonal", "point"))
     _check_one_of("ascent", ascent, ("natural", "plain"))
     _check_counts(restarts=restarts, batch_size=batch_size, num_inducing=num_inducing)
+    _check_not_negative(jitter=jitter, seed=seed)
     limit = memory_limit(memory)
     notices = list(rows.notices)
     M = _num_inducing(rows, num_inducing, notices)
@@ -138,10 +139,16 @@ def choose_bound(
     if fits["exact"] and seconds["exact"] <= EXACT_SECONDS:
         return Choice("exact", f"{about} are few enough")
     if fits["collapsed"] and seconds["collapsed"] <= COLLAPSED_SECONDS:
-        reason = f"exact fits of {about} would take about {_duration(seconds['exact'])}"
-        return Choice("collapsed", reason)
-    reason = f"collapsed fits of {about} would take about {_duration(seconds['collapsed'])}"
-    return Choice("stochastic", reason)
+        return Choice("collapsed", _why_not("exact", about, fits, seconds, limit))
+    return Choice("stochastic", _why_not("collapsed", about, fits, seconds, limit))
+
+
+def _why_not(
+    bound: str, about: str, fits: dict[str, bool], seconds: dict[str, float], limit: int
+) -> str:
+    if not fits[bound]:
+        return f"{bound} fits of {about} do not fit into {limit / 1e9:.1f} GB"
+    return f"{bound} fits of {about} would take about {_duration(seconds[bound])}"
 
 
 def _fits(elements: int, limit: int) -> bool:
@@ -168,7 +175,22 @@ def _check_one_of(name: str, value: object, known: tuple[str, ...]) -> None:
         raise DataError(f"{name} is {value!r}, expected one of {', '.join(known)}.")
 
 
+def _check_targets(likelihood: Likelihood, rows: TrainingData) -> None:
+    if likelihood.is_gaussian:
+        return
+    first_row = 1
+    for _, y in rows.blocks(65_536):
+        likelihood.check_targets(y, first_row)
+        first_row += len(y)
+
+
 def _check_counts(**counts: int | None) -> None:
     for name, count in counts.items():
-        if count is not None and count < 1:
-            raise DataError(f"{name} is {count}, expected at least 1.")
+        if count is not None and (not isinstance(count, Integral) or count < 1):
+            raise DataError(f"{name} is {count}, expected a whole number from 1 on.")
+
+
+def _check_not_negative(**numbers: float | None) -> None:
+    for name, number in numbers.items():
+        if number is not None and not number >= 0:
+            raise DataError(f"{name} is {number}, expected 0 or more.")

@@ -14,7 +14,7 @@ from vbks.inference.quasi_newton import minimise
 EVALUATIONS = 16
 """Laplace's Gaussian is close already; the bound has settled to a tenth of a nat by then."""
 
-PAIRS = 16
+PAIRS = 32
 """Fresh samples come as θ̂ ± Cη. With the quadratic part known exactly, so many leave a few
 hundredths of a nat."""
 
@@ -44,7 +44,8 @@ def maximise_bound(
     """
     search = _Search(log_density, laplace, diagonal)
     found = minimise(search.loss, search.start, EVALUATIONS, tolerance=1e-2)
-    eta = rng.normal(size=(PAIRS, laplace.mean.shape[1]))
+    # Entry by entry, so that longer candidates of the chunk change nothing for shorter ones.
+    eta = rng.normal(size=(laplace.mean.shape[1], PAIRS)).T
     before, after = (
         _fresh_bound(log_density, laplace, *search.gaussians(np.arange(len(x)), x), eta)
         for x in (search.start, found.x)

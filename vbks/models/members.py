@@ -25,13 +25,13 @@ LEAST_VARIANCE = 1e-12
 class NoiseVariance(gpflow.functions.Function):
     """The noise variance of an expression with white noise that depends on the inputs."""
 
-    def __init__(self, bank: KernelBank, theta: Array) -> None:
+    def __init__(self, bank: KernelBank, theta: Array, extra: float) -> None:
         super().__init__()
-        self.bank, self.theta = bank, theta
+        self.bank, self.theta, self.extra = bank, theta, extra
 
     def __call__(self, X: Any) -> tf.Tensor:
         """Variances at X [N, D]: [N, 1]."""
-        return self.bank.noise(self.theta[np.newaxis], X)[0][:, tf.newaxis]
+        return self.bank.noise(self.theta[np.newaxis], X)[0][:, tf.newaxis] + self.extra
 
 
 def gpflow_model(
@@ -86,7 +86,7 @@ def _noise(
     if np.ptp(at_rows) == 0.0:
         return gpflow.likelihoods.Gaussian(at_rows[0] + extra, variance_lower_bound=LEAST_VARIANCE)
     return gpflow.likelihoods.Gaussian(
-        NoiseVariance(bank, fit.theta), variance_lower_bound=LEAST_VARIANCE
+        NoiseVariance(bank, fit.theta, extra), variance_lower_bound=LEAST_VARIANCE
     )
 
 
