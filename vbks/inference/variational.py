@@ -137,13 +137,29 @@ def _fresh_bound(
     theta = mean[:, None] + np.einsum("rhj,sj->rsh", factor, signs)
     owners = np.repeat(np.arange(R), len(signs))
     value, _ = log_density(owners, theta.reshape(-1, H))
-    rest = value.reshape(R, -1) - _parabola(laplace, theta)
-    pairs = 0.5 * (rest[:, : len(eta)] + rest[:, len(eta) :])
+    pairs = _pair_means(value.reshape(R, -1))
+    known = _pair_means(_parabola(laplace, theta))
     covariance = factor @ np.swapaxes(factor, 1, 2)
     expected = _parabola(laplace, mean[:, None])[:, 0]
     expected -= 0.5 * np.einsum("rhj,rhj->r", laplace.precision, covariance)
-    elbo = pairs.mean(axis=1) + expected + entropy(factor, laplace.used)
-    return Gaussians(mean, factor, elbo, pairs.std(axis=1, ddof=1) / np.sqrt(len(eta)))
+    share = _regression(pairs, known)
+    rest = pairs - share[:, None] * known
+    elbo = rest.mean(axis=1) + share * expected + entropy(factor, laplace.used)
+    return Gaussians(mean, factor, elbo, rest.std(axis=1, ddof=1) / np.sqrt(len(eta)))
+
+
+def _pair_means(values: Array) -> Array:
+    """Means over the pairs ±η, which are the two halves of a row: [R, S] to [R, S/2]."""
+    half = values.shape[1] // 2
+    return np.asarray(0.5 * (values[:, :half] + values[:, half:]))
+
+
+def _regression(values: Array, known: Array) -> Array:
+    """How much of what is known to take off so that the rest varies least: [R]."""
+    from_mean = known - known.mean(axis=1, keepdims=True)
+    squares = (from_mean**2).sum(axis=1)
+    products = (from_mean * values).sum(axis=1)
+    return np.asarray(np.divide(products, squares, out=np.ones_like(squares), where=squares > 0))
 
 
 def _parabola(laplace: Laplace, theta: Array) -> Array:

@@ -172,7 +172,7 @@ def test_posterior_of_theta__is_the_same_alone_and_among_others(bound: str) -> N
 def test_bound_with_q_of_theta__is_near_laplace() -> None:
     for f, point in zip(fitted("exact", "full"), fitted("exact"), strict=True):
         # Below the evidence by KL(q‖p), while Laplace's error has either sign.
-        assert -5 < f.elbo - point.log_evidence("laplace") < 1
+        assert -5 < f.elbo - point.log_evidence("laplace") < 1 + 3 * f.standard_error
 
 
 # Equivalences
@@ -620,8 +620,8 @@ def test_wrong_data__is_refused_before_any_work(no_work: None, data: Any, messag
         ({"inference": "fast"}, "inference is 'fast', expected one of auto, exact, collapsed"),
         ({"posterior": "wide"}, "posterior is 'wide', expected one of auto, full, diagonal, point"),
         ({"ascent": "steep"}, "ascent is 'steep', expected one of natural, plain"),
-        ({"restarts": 0}, "restarts is 0, expected at least 1"),
-        ({"num_inducing": 0}, "num_inducing is 0, expected at least 1"),
+        ({"restarts": 0}, "restarts is 0, expected a whole number from 1 on"),
+        ({"num_inducing": 0}, "num_inducing is 0, expected a whole number from 1 on"),
         ({"likelihood": "normal"}, "Unknown likelihood 'normal'"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",

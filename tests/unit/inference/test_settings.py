@@ -127,7 +127,7 @@ def test_unknown_names__are_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["restarts", "batch_size", "num_inducing"])
 def test_counts_below_one__are_refused(name: str) -> None:
-    with pytest.raises(DataError, match=f"{name} is 0, expected at least 1"):
+    with pytest.raises(DataError, match=f"{name} is 0, expected a whole number from 1 on"):
         compare(make_rows(), 1, **{name: 0})
 
 
