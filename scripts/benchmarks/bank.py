@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from matplotlib.figure import Figure as Canvas
 
 from benchmarks.door.figure import Context, Figure
 from benchmarks.door.memory import peak_memory
+from benchmarks.door.pairs import draw_pairs
 from benchmarks.door.record import Line
 from vbks.arrays import Array
 from vbks.grammar import K144, Expression, num_leaves
@@ -94,30 +94,7 @@ def run(context: Context) -> list[Figure]:
 
 def draw(lines: Sequence[Line], path: Path) -> None:
     """The newest run: milliseconds of the bank and of the loop, side by side."""
-    values = {figure.name: figure.value for figure in lines[-1].figures}
-    names = [name for name in values if "," in name and _by_loop(name) in values]
-    canvas = Canvas(figsize=(8, 2.6), layout="constrained")
-    panel = canvas.subplots()
-    for offset, label, color in (
-        (-0.2, "the bank", "tab:blue"),
-        (0.2, "a GPflow loop", "tab:gray"),
-    ):
-        keys = [name if offset < 0 else _by_loop(name) for name in names]
-        heights = [values[key] for key in keys]
-        bars = panel.barh(np.arange(len(names)) + offset, heights, 0.38, label=label, color=color)
-        panel.bar_label(bars, [f"{height:,.1f} ms" for height in heights], padding=3)
-    panel.set_yticks(range(len(names)), names)
-    panel.invert_yaxis()
-    panel.set_xscale("log")
-    panel.set_xlim(1, 30 * max(values[_by_loop(name)] for name in names))
-    panel.set_xlabel("milliseconds")
-    panel.legend(loc="upper right")
-    canvas.suptitle(f"K144 with gradients, {lines[-1].cores} cores, {lines[-1].date[:10]}")
-    canvas.savefig(path, dpi=120)
-
-
-def _by_loop(name: str) -> str:
-    return name.replace(",", " by the loop,", 1)
+    draw_pairs(lines[-1], "ms", "K144 with gradients", path)
 
 
 def _problem(expressions: Sequence[Expression], M: int, B: int, seed: int) -> Problem:

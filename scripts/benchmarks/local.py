@@ -22,6 +22,8 @@ import tensorflow as tf
 
 from benchmarks.door.figure import Context, Figure
 from benchmarks.door.memory import resident_memory
+from benchmarks.door.pairs import draw_pairs
+from benchmarks.door.record import Line
 from vbks.arrays import Array
 from vbks.data import TrainingData, prepare
 from vbks.grammar import K144, Expression, arrange, parse
@@ -86,6 +88,11 @@ def run(context: Context) -> list[Figure]:
         figures += _compare(case, context)
         gc.collect()
     return figures + _cost_of_a_step(context)
+
+
+def draw(lines: Sequence[Line], path: Path) -> None:
+    """The newest run: seconds of ours and of the loop, which may have been stopped early."""
+    draw_pairs(lines[-1], "s", "Time to the same mean bound", path)
 
 
 def _compare(case: Case, context: Context) -> list[Figure]:

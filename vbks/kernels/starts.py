@@ -211,7 +211,7 @@ def _other_periods(x: InputSummary, count: int, waves: int, num: int) -> Array:
     A single wave goes through the data's other periods. Of several, one often does best as a smooth
     function beside the strongest period: a wave so long that the data see only a part of it.
     """
-    plan = [(rank,) for rank in (1, _LONG, 2, 3, 4, 5)] if waves == 1 else _PLANS
+    plan = [(rank,) for rank in (1, _LONG, 2, 0, 3, 0)] if waves == 1 else _PLANS
     ranks = [plan[row % len(plan)][count % len(plan[0])] for row in range(num)]
     periods = (*x.periods, LONG_IN_RANGES * x.range)
     return np.log([periods[-1] if r == _LONG else periods[r % len(x.periods)] for r in ranks])
