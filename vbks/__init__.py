@@ -8,7 +8,12 @@ data        rows in the user's units, standardised once
 grammar     kernel expressions: texts, structures, spaces, search moves, priors
 kernels     formulas, parameters and starts; GPflow kernels; the bank that evaluates many at once
 inference   fits of many candidates at once: bounds of their evidence, posteriors of θ
-models      GPflow models: with a posterior of θ, and of fitted candidates
+models      GPflow models: with a posterior of θ, of fitted candidates, and of their mixture
+execution   where and with which settings candidates are fitted
+selection   searches that propose candidates, and beliefs over what was fitted
+prediction  what a user holds after a fit: candidates, belief, averaged predictions, files
+fitting     the one call, `vbks.fit`
+estimator   the same for scikit-learn
 cli         the command line
 
 TensorFlow is imported when a name that needs it is first used.
@@ -17,45 +22,91 @@ TensorFlow is imported when a name that needs it is first used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from vbks.errors import DataError, GrammarError, VbksError
+from vbks.errors import DataError, FileError, GrammarError, VbksError
 from vbks.grammar import K12, K144, Expression, parse, space
 from vbks.version import __version__
 
 if TYPE_CHECKING:
-    from vbks import data, datasets, grammar, inference, kernels, models
+    from vbks import (
+        data,
+        datasets,
+        execution,
+        grammar,
+        inference,
+        kernels,
+        models,
+        prediction,
+        selection,
+    )
+    from vbks.estimator import VBKSRegressor
+    from vbks.fitting import fit
     from vbks.kernels import Bank, from_gpflow, register_family, to_gpflow
+    from vbks.prediction import Selection
+    from vbks.prediction.files import load
+    from vbks.selection import Budget
 
 __all__ = [
     "K12",
     "K144",
     "Bank",
+    "Budget",
     "DataError",
     "Expression",
+    "FileError",
     "GrammarError",
+    "Selection",
+    "VBKSRegressor",
     "VbksError",
     "__version__",
     "data",
     "datasets",
+    "execution",
+    "fit",
     "from_gpflow",
     "grammar",
     "inference",
     "kernels",
+    "load",
     "models",
     "parse",
+    "prediction",
     "register_family",
+    "selection",
     "space",
     "to_gpflow",
 ]
 
-_PACKAGES = ("data", "datasets", "grammar", "inference", "kernels", "models")
-_FROM_KERNELS = ("Bank", "from_gpflow", "register_family", "to_gpflow")
+_PACKAGES = (
+    "data",
+    "datasets",
+    "execution",
+    "grammar",
+    "inference",
+    "kernels",
+    "models",
+    "prediction",
+    "selection",
+)
+
+_HOMES = {
+    "Bank": "kernels",
+    "Budget": "selection",
+    "Selection": "prediction",
+    "VBKSRegressor": "estimator",
+    "fit": "fitting",
+    "from_gpflow": "kernels",
+    "load": "prediction.files",
+    "register_family": "kernels",
+    "to_gpflow": "kernels",
+}
+"""Where the names are that are imported when they are first used."""
 
 
 def __getattr__(name: str) -> Any:
     if name in _PACKAGES:
         return import_module(f"vbks.{name}")
-    if name in _FROM_KERNELS:
-        return getattr(import_module("vbks.kernels"), name)
+    if name in _HOMES:
+        return getattr(import_module(f"vbks.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'vbks' has no attribute {name!r}")
 
 

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from vbks.errors import VbksError
+from vbks.errors import FileError, VbksError
+from vbks.grammar import K12, K144, Expression, parse
 from vbks.version import __version__
+
+if TYPE_CHECKING:
+    from vbks.prediction import Selection
+
+DEMO_SECONDS = 60.0
+"""Budget of the demonstration: enough to find the kernels that forecast it well."""
+
+QUANTILES = {"q05": 0.05, "q50": 0.5, "q95": 0.95}
+"""Columns of predictions: the median and a 90 % interval around it."""
+
+DIGITS = 8
+"""Significant digits of predictions in a file."""
 
 app = typer.Typer(
     help="Chooses Gaussian-process kernels for you and says how sure it is.",
@@ -20,9 +36,11 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line; a mistake of the user ends with one line on stderr."""
+    # TensorFlow tells at length which devices it did not find; what fails is raised as well.
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     try:
         app()
-    except VbksError as error:
+    except (VbksError, OSError) as error:
         typer.echo(f"vbks: {error}", err=True)
         raise SystemExit(2) from None
 
@@ -44,12 +62,176 @@ def options(
 
 
 @app.command()
-def demo(
-    show: Annotated[int, typer.Option(min=1, max=144, help="How many kernels to print.")] = 20,
-    seed: Annotated[int, typer.Option(min=0, help="For the starting values.")] = 0,
+def fit(
+    data: Annotated[Path, typer.Argument(help="A CSV file with a header.")],
+    x: Annotated[
+        list[str] | None,
+        typer.Option(help="An input; may be repeated. By default all other numbers and dates."),
+    ] = None,
+    y: Annotated[str | None, typer.Option(help="The target. By default the last column.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder to save to. By default the file's name and -vbks.")
+    ] = None,
+    space: Annotated[
+        str, typer.Option(help="grow, K12, K144, or expressions such as 'SE, SE * PER + LIN'.")
+    ] = "grow",
+    belief: Annotated[
+        Literal["vbks", "bayes", "stacking"] | None, typer.Option(help="How kernels are weighted.")
+    ] = None,
+    inference: Annotated[
+        Literal["auto", "exact", "collapsed", "stochastic"],
+        typer.Option(help="How all are fitted."),
+    ] = "auto",
+    inducing: Annotated[int | None, typer.Option(min=1, help="Number of inducing points.")] = None,
+    warps: Annotated[
+        str, typer.Option(help="auto, or some of identity, log, softplus, logit.")
+    ] = "auto",
+    bounds: Annotated[
+        tuple[float, float] | None, typer.Option(help="Ends of the target's range, for logit.")
+    ] = None,
+    budget: Annotated[float | None, typer.Option(min=1.0, help="Seconds to search for.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="All that is random follows from it.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace an earlier selection.")] = False,
 ) -> None:
-    """Build all 144 kernels on the airline series and print a table of them."""
-    typer.echo("Building K144 on the airline series (144 months of passengers) ...")
-    from vbks.demo import print_kernels  # imports TensorFlow, which takes seconds
+    """Choose kernels for a table, and save them for `vbks predict`."""
+    from vbks.csv_files import choose_columns, describe, read_csv, with_dates
+    from vbks.data import choose_warps, prepare
 
-    print_kernels(show, seed)
+    table = with_dates(read_csv(data))
+    columns = choose_columns(table, x or (), y)
+    X, target = table[list(columns.inputs)], table[columns.target]
+    candidates = _space(space)
+    names = warps if warps == "auto" else [name.strip() for name in warps.split(",")]
+    choose_warps(names, prepare((X, target)), bounds)
+    folder = Path(f"{data.stem}-vbks") if out is None else out
+    _refuse_existing(folder, force)
+    if folder.exists() and not _is_selection(folder):
+        raise FileError(f"'{folder}' holds no selection, and is not replaced. Give another --out.")
+    typer.echo(describe(table, columns))
+    _import_tensorflow()
+    from vbks.fitting import fit as fit_rows
+
+    settings: dict[str, Any] = {} if belief is None else {"belief": belief}
+    selection = fit_rows(
+        X,
+        target,
+        space=candidates,
+        inference=inference,
+        num_inducing=inducing,
+        warps=names,
+        bounds=bounds,
+        budget=budget,
+        seed=seed,
+        **settings,
+    )
+    _print_belief(selection)
+    selection.save(folder)
+    typer.echo(f"Saved to {folder}. To predict: vbks predict {folder} new.csv")
+
+
+@app.command()
+def predict(
+    folder: Annotated[Path, typer.Argument(help="What `vbks fit` has saved.")],
+    data: Annotated[Path, typer.Argument(help="A CSV file with the inputs to predict at.")],
+    out: Annotated[
+        Path | None, typer.Option(help="CSV file to write. By default to the terminal.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+) -> None:
+    """Write the inputs with mean, standard deviation and quantiles of the target."""
+    from vbks.csv_files import read_csv
+
+    table = read_csv(data)
+    if not _is_selection(folder):
+        raise FileError(f"'{folder}' holds no saved selection. Give a folder of `vbks fit`.")
+    if out is not None:
+        _refuse_existing(out, force)
+    _import_tensorflow()
+    from vbks.prediction.files import load
+
+    predictions = _predictions(load(folder), table).to_csv(index=False)
+    if out is None:
+        typer.echo(predictions, nl=False)
+    else:
+        out.write_text(predictions, encoding="utf-8")
+
+
+@app.command()
+def demo(
+    budget: Annotated[float, typer.Option(min=1.0, help="Seconds to search for.")] = DEMO_SECONDS,
+    seed: Annotated[int, typer.Option(min=0, help="All that is random follows from it.")] = 0,
+) -> None:
+    """Forecast two years of airline passengers, and show the kernels that do it."""
+    typer.echo(f"Fitting ten years of airline passengers, for about {budget:.0f} seconds ...")
+    _import_tensorflow()
+    from vbks.demo import run
+
+    run(budget, seed)
+
+
+def _import_tensorflow() -> None:
+    """Import it, which takes seconds, without what it writes before it can be told not to."""
+    with open(os.devnull, "w") as nowhere:
+        stderr = os.dup(2)
+        os.dup2(nowhere.fileno(), 2)
+        try:
+            import_module("tensorflow")
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)
+
+
+def _space(text: str) -> Literal["grow"] | tuple[Expression, ...]:
+    """The space of a name or of expressions between commas."""
+    if text == "grow":
+        return "grow"
+    named = {"K12": K12, "K144": K144}
+    return named[text] if text in named else tuple(map(parse, _between_commas(text)))
+
+
+def _between_commas(text: str) -> list[str]:
+    """The parts of a text between its commas, but for those in brackets, which `CP` has."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
+
+
+def _is_selection(folder: Path) -> bool:
+    return (folder / "selection.json").is_file()
+
+
+def _refuse_existing(path: Path, force: bool) -> None:
+    if path.exists() and not force:
+        raise FileError(f"'{path}' exists already. Give another --out, or --force to replace it.")
+    if not path.absolute().parent.is_dir():
+        raise FileError(f"there is no folder '{path.parent}' to write to. Make it first.")
+
+
+def _print_belief(selection: Selection) -> None:
+    from rich.console import Console
+
+    from vbks.terminal import belief_table
+
+    Console().print(belief_table(selection))
+    for notice in selection.notices:
+        typer.echo(f"- {notice}")
+
+
+def _predictions(selection: Selection, table: Any) -> Any:
+    """The inputs as they came, beside what is predicted there."""
+    from vbks.csv_files import choose_inputs, with_dates
+
+    num_inputs = next(iter(selection.data.values())).num_inputs
+    inputs = table[choose_inputs(table, selection.feature_names, num_inputs)]
+    X = with_dates(inputs)
+    mean, variance = selection.predict_y(X)
+    quantiles = selection.predict_quantiles(X, tuple(QUANTILES.values()))
+    found = {"mean": mean, "sd": variance**0.5, **dict(zip(QUANTILES, quantiles.T, strict=True))}
+    return inputs.assign(
+        **{name: [float(f"{value:.{DIGITS}g}") for value in found[name]] for name in found}
+    )

@@ -1,4 +1,4 @@
-"""The demonstration: what the 144 kernels make of the airline series before anything is fitted."""
+"""The demonstration: two years of airline passengers, forecast from the ten years before."""
 
 from __future__ import annotations
 
@@ -7,45 +7,47 @@ from rich.console import Console
 from rich.table import Table
 
 from vbks.arrays import Array
-from vbks.data import Units
 from vbks.datasets import airline
-from vbks.grammar import K144, canonical, uniform_prior
-from vbks.inference import ExactEvidence
-from vbks.kernels import Bank, candidate_rng, draw_starts, num_free_parameters, summarise_inputs
+from vbks.fitting import fit
+from vbks.terminal import belief_table
 
-STARTS = 8
-"""Starting values for each kernel; the table shows the best of them."""
+HELD_OUT = 24
+"""Months that the fit does not see."""
+
+QUANTILES = (0.05, 0.5, 0.95)
 
 
-def print_kernels(show: int, seed: int) -> None:
-    """Print the kernels that explain the series best from their starting values alone."""
+def run(budget: float, seed: int) -> None:
+    """Fit all but the last months, and print the belief and a forecast of them beside the truth."""
     series = airline()
-    units = Units.of(series.X, series.y)
-    X, y = units.standardise_inputs(series.X), units.standardise_targets(series.y)
-    bank = Bank(K144)
-    evidence = ExactEvidence(X, y)(bank, _starts(bank, X, y, seed)).numpy()
-    best = np.nanmax(np.where(np.isfinite(evidence), evidence, -np.inf), axis=1)
-    prior = np.exp(uniform_prior(K144))
-
-    title = f"{len(K144)} kernels on {len(y)} months, best of {STARTS} starts, nothing fitted yet"
-    table = Table("kernel", "same structure as", "parameters", "prior", "log evidence", title=title)
-    for k in np.argsort(-best)[:show]:
-        simplest = canonical(K144[k])
-        table.add_row(
-            str(K144[k]),
-            "" if simplest == K144[k] else str(simplest),
-            str(num_free_parameters(K144[k])),
-            f"{prior[k]:.4f}",
-            f"{best[k]:.1f}",
-        )
-    Console().print(table)
+    X, Xnew = series.X[:-HELD_OUT], series.X[-HELD_OUT:]
+    y, truth = series.y[:-HELD_OUT], series.y[-HELD_OUT:]
+    selection = fit(X, y, budget=budget, seed=seed)
+    console = Console()
+    console.print(belief_table(selection))
+    for notice in selection.notices:
+        console.print(f"- {notice}", markup=False, highlight=False)
+    console.print(_forecast_table(Xnew[:, 0], truth, selection.predict_quantiles(Xnew, QUANTILES)))
 
 
-def _starts(bank: Bank, X: Array, y: Array, seed: int) -> Array:
-    """Starting values of every kernel: [K, S, H]."""
-    summaries = summarise_inputs(X, y)
-    theta = np.zeros((len(bank), STARTS, bank.num_slots))
-    for k, layout in enumerate(bank.layouts):
-        rng = candidate_rng(seed, layout.expression)
-        theta[k, :, : len(layout)] = draw_starts(layout, summaries, STARTS, rng)
-    return theta
+def _forecast_table(years: Array, truth: Array, quantiles: Array) -> Table:
+    """Months, what has come, and what was expected: medians and 90 % intervals."""
+    low, median, high = quantiles.T
+    rmse = np.sqrt(np.mean((median - truth) ** 2))
+    num_inside = int(np.sum((low <= truth) & (truth <= high)))
+    table = Table(
+        title="The last two years, in thousands",
+        caption=f"RMSE of the median {rmse:.1f}; {num_inside} of {len(truth)} months lie in "
+        "their 90 % interval.",
+    )
+    for name in ("month", "truth", "median", "90 % interval"):
+        table.add_column(name, justify="right")
+    for year, value, *(least, middle, most) in zip(years, truth, low, median, high, strict=True):
+        table.add_row(_month(year), f"{value:.0f}", f"{middle:.0f}", f"{least:.0f} to {most:.0f}")
+    return table
+
+
+def _month(year: float) -> str:
+    """1960.5 as '1960-07'."""
+    whole, month = divmod(round(12 * year), 12)
+    return f"{whole}-{month + 1:02d}"

@@ -13,3 +13,7 @@ class GrammarError(VbksError, ValueError):
 
 class DataError(VbksError, ValueError):
     """The data cannot be used as it is."""
+
+
+class FileError(VbksError):
+    """A saved selection cannot be written or read."""

@@ -1,36 +1,50 @@
-import re
+"""The program as it is started from a shell, and what it answers before it needs TensorFlow."""
+
 import subprocess
 import sys
 
 import pytest
-from typer.testing import CliRunner
 
-from vbks.cli import app
+CODE = """
+import sys
+sys.argv = ['vbks', *{arguments!r}]
+from vbks.cli import main
+try:
+    main()
+except SystemExit as end:
+    assert (end.code or 0) == {code}, end.code
+assert 'tensorflow' not in sys.modules
+"""
 
 
-def test_demo__prints_a_table_of_kernels():
-    done = CliRunner().invoke(app, ["demo", "--show", "5"])
-    assert done.exit_code == 0, done.output
-    assert "144 kernels on 144 months" in done.output
-    evidences = [float(row) for row in re.findall(r"(-?\d+\.\d) *│\n", done.output)]
-    assert len(evidences) == 5
-    assert evidences == sorted(evidences, reverse=True)
-
-
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["demo", "--help"]])
-def test_help__answers_without_tensorflow(arguments):
-    code = (
-        f"import sys; sys.argv = ['vbks', *{arguments!r}]\n"
-        "from vbks.cli import main\n"
-        "try: main()\n"
-        "except SystemExit as end: assert not end.code\n"
-        "assert 'tensorflow' not in sys.modules"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+def answer(arguments, code):
+    """What the program writes without TensorFlow: standard output, standard error."""
+    text = CODE.format(arguments=arguments, code=code)
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
 
 
-def test_wrong_option__is_one_clear_message():
-    done = CliRunner().invoke(app, ["demo", "--show", "0"])
-    assert done.exit_code == 2
-    assert "--show" in done.output.splitlines()[-1]
+@pytest.mark.parametrize("command", [[], ["fit"], ["predict"], ["demo"]])
+def test_help__answers_without_tensorflow(command):
+    output, _ = answer([*command, "--help"], 0)
+    assert "Usage:" in output
+
+
+def test_version__answers_without_tensorflow():
+    assert answer(["--version"], 0)[0].startswith("vbks ")
+
+
+def test_bad_table__is_refused_without_tensorflow(tmp_path):
+    file = tmp_path / "data.csv"
+    file.write_text("day,load\n2020-01-01,1\n2020-01-02,\n" + "2020-01-03,4\n" * 5)
+    _, errors = answer(["fit", str(file)], 2)
+    assert errors == (
+        "vbks: the target 'load' has 1 missing value, in row 2. "
+        "Drop or fill missing values before fitting.\n"
+    )
+
+
+def test_wrong_number__is_one_clear_message():
+    _, errors = answer(["demo", "--budget", "0"], 2)
+    assert "--budget" in errors.splitlines()[-1]

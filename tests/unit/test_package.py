@@ -25,7 +25,8 @@ LAYERS = (
     ("selection",),
     ("prediction",),
     ("report",),
-    ("demo", "estimator", "cli"),
+    ("fitting",),
+    ("csv_files", "terminal", "demo", "estimator", "cli"),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 

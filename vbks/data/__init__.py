@@ -1,7 +1,39 @@
-"""Rows of data and the units they came in."""
+"""Rows of data, the units they came in and warps of their targets."""
 
 from vbks.data.sources import ArraySource, DatasetSource, Source
+from vbks.data.tables import Inputs, read_inputs
 from vbks.data.training import TrainingData, prepare
 from vbks.data.units import Units
+from vbks.data.warp_choice import choose_warps
+from vbks.data.warps import (
+    KNOWN_WARPS,
+    Identity,
+    InverseSoftplus,
+    Log,
+    Logit,
+    Warp,
+    make_warp,
+    warp_from_values,
+    warp_to_values,
+)
 
-__all__ = ["ArraySource", "DatasetSource", "Source", "TrainingData", "Units", "prepare"]
+__all__ = [
+    "KNOWN_WARPS",
+    "ArraySource",
+    "DatasetSource",
+    "Identity",
+    "Inputs",
+    "InverseSoftplus",
+    "Log",
+    "Logit",
+    "Source",
+    "TrainingData",
+    "Units",
+    "Warp",
+    "choose_warps",
+    "make_warp",
+    "prepare",
+    "read_inputs",
+    "warp_from_values",
+    "warp_to_values",
+]

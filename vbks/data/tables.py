@@ -5,22 +5,19 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
 from numbers import Complex, Real
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_complex_dtype, is_numeric_dtype
 
 from vbks.data.sources import Values
+from vbks.data.times import TIMES, with_days
 from vbks.errors import DataError
 
 NUMBERS = "biuf"
 """NumPy's letters for the types that become float64: truth values, integers and reals."""
-
-TIMES = (np.datetime64, np.timedelta64, date, timedelta)
-"""Types of times, those of pandas included."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +30,16 @@ class Table:
     """What messages call the inputs and, last, the target."""
 
 
+class Inputs(NamedTuple):
+    """Inputs [N, D] without targets, what messages call them, and names if all have one."""
+
+    X: Values
+    labels: tuple[str, ...]
+    names: tuple[str, ...] | None
+
+
 def read_table(X: object, y: object) -> Table:
-    """The table of array-likes X [N] or [N, D] and y [N] or [N, 1]."""
-    X, y = _framed(X), _framed(y)
+    """The table of array-likes X [N] or [N, D] and y [N] or [N, 1]; X may have times."""
     inputs, targets = _two_dimensional(X, "X"), _two_dimensional(y, "y")
     _refuse_many_targets(targets)
     if len(inputs) != len(targets):
@@ -44,7 +48,17 @@ def read_table(X: object, y: object) -> Table:
         )
     x_labels, y_label = _input_labels(inputs), _target_label(targets)
     values = _numbers(targets, [y_label])
-    return Table(_numbers(inputs, x_labels), values[:, 0], (*x_labels, y_label))
+    return Table(_numbers(with_days(inputs), x_labels), values[:, 0], (*x_labels, y_label))
+
+
+def read_inputs(X: object) -> Inputs:
+    """Inputs to predict at, an array-like [N] or [N, D], read as those of `read_table` are.
+
+    Names are those of the columns of a pandas table if all of them are texts.
+    """
+    inputs = _two_dimensional(X, "X")
+    labels = _input_labels(inputs)
+    return Inputs(_numbers(with_days(inputs), labels), labels, _names(inputs))
 
 
 def default_labels(num_inputs: int) -> tuple[str, ...]:
@@ -52,12 +66,9 @@ def default_labels(num_inputs: int) -> tuple[str, ...]:
     return (*(f"input {number}" for number in range(1, num_inputs + 1)), "the target")
 
 
-def _framed(values: object) -> object:
-    return values.to_frame() if isinstance(values, pd.Series) else values
-
-
 def _two_dimensional(values: object, name: str) -> Values | pd.DataFrame:
     """Columns side by side, of whatever type."""
+    values = values.to_frame() if isinstance(values, pd.Series) else values
     table = values if isinstance(values, pd.DataFrame) else _columns(values, name)
     if not table.shape[1]:
         raise DataError(f"{name} has no columns. Give at least one.")
@@ -101,6 +112,13 @@ def _input_labels(inputs: Values | pd.DataFrame) -> tuple[str, ...]:
     if not isinstance(inputs, pd.DataFrame) or _is_unnamed(inputs):
         return labels
     return tuple(f"column {reprlib.repr(name)}" for name in inputs.columns)
+
+
+def _names(inputs: Values | pd.DataFrame) -> tuple[str, ...] | None:
+    if not isinstance(inputs, pd.DataFrame):
+        return None
+    names = tuple(name for name in inputs.columns if isinstance(name, str))
+    return names if len(names) == inputs.shape[1] else None
 
 
 def _target_label(targets: Values | pd.DataFrame) -> str:

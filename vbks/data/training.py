@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
-from vbks.data.review import review
+from vbks.arrays import Array, Rows
+from vbks.data.review import REVIEWED_ROWS, review
 from vbks.data.sources import ArraySource, Batch, DatasetSource, Source
 from vbks.data.tables import default_labels, read_table
 from vbks.data.units import Moments, Units
+from vbks.data.warps import Identity, Warp, refuse_outside
 from vbks.errors import DataError
 
 MIN_ROWS = 5
@@ -31,6 +34,9 @@ class TrainingData:
     units: Units
     notices: tuple[str, ...] = ()
     """Sentences about the data that its owner should know; none of them stops a fit."""
+    log_jacobian: float = 0.0
+    """What turns a log density of these standardised targets into one of those without a warp, so
+    that log evidences of different warps can be compared."""
 
     @property
     def num_rows(self) -> int:
@@ -63,6 +69,77 @@ class TrainingData:
         (whole,) = self.blocks(self.num_rows)
         return whole
 
+    def target_blocks(self) -> Iterator[tuple[int, Array]]:
+        """All targets in the user's units, some at a time, each time with the rows before them."""
+        rows_before = 0
+        for _, y in self.source.blocks(REVIEWED_ROWS):
+            yield rows_before, y
+            rows_before += len(y)
+
+    def warped(self, warp: Warp) -> TrainingData:
+        """The same rows with targets that are warped and then standardised, or a `DataError`.
+
+        Its ``log_jacobian`` is Σ log dz/dy over all targets, z being the standardised ones with
+        the warp and y those without.
+        """
+        if self.units.warp != Identity():
+            raise DataError(
+                f"the targets have the warp '{self.units.warp.name}' already. "
+                "Warp the data that it was made of."
+            )
+        if warp == Identity():
+            return self
+        moments, log_slope = Moments.of_nothing(1), 0.0
+        for rows_before, y in self.target_blocks():
+            refuse_outside(warp.name, warp.domain, y, rows_before)
+            moments = moments.including(warp.forward(y)[:, np.newaxis])
+            log_slope += float(warp.log_slope(y).sum())
+        _refuse_rounding(moments, warp)
+        units = self.units.with_warp(warp, moments)
+        log_scale = math.log(units.y_scale / self.units.y_scale)
+        return replace(self, units=units, log_jacobian=log_slope - self.num_rows * log_scale)
+
+    def part(self, rows: Rows) -> TrainingData:
+        """Some of the rows in the same units; sources that are not arrays cannot give them."""
+        source = self._array_source("a part of the rows")
+        chosen = ArraySource(source.X[rows], source.y[rows])
+        return self._with_source(chosen)
+
+    def with_rows(self, X: object, y: object) -> TrainingData:
+        """These rows and more of them, in the user's units, which stay what they are."""
+        source = self._array_source("more rows")
+        table = read_table(X, y)
+        if table.X.shape[1] != self.num_inputs:
+            raise DataError(
+                f"the new rows have {table.X.shape[1]} inputs, but those before have "
+                f"{self.num_inputs}. Give the same columns."
+            )
+        new = ArraySource(table.X, table.y)
+        review(new, table.labels)
+        refuse_outside(self.units.warp.name, self.units.warp.domain, np.asarray(new.y, float))
+        joined = ArraySource(np.concatenate([source.X, new.X]), np.concatenate([source.y, new.y]))
+        return self._with_source(joined)
+
+    def _array_source(self, what: str) -> ArraySource:
+        if not isinstance(self.source, ArraySource):
+            raise DataError(f"{what} need data that was given as arrays, not as a dataset.")
+        return self.source
+
+    def _with_source(self, source: ArraySource) -> TrainingData:
+        """Other rows in the same units, with the Jacobian of their warp."""
+        log_jacobian = 0.0
+        if self.units.warp != Identity():
+            # The scale of targets without a warp is what the Jacobian of all rows still knows.
+            per_row = self._log_scale_ratio()
+            slopes = self.units.warp.log_slope(np.asarray(source.y, float))
+            log_jacobian = float(slopes.sum()) - source.num_rows * per_row
+        return replace(self, source=source, log_jacobian=log_jacobian)
+
+    def _log_scale_ratio(self) -> float:
+        """log of the scale of warped targets over that of targets as they are."""
+        total = sum(float(self.units.warp.log_slope(y).sum()) for _, y in self.target_blocks())
+        return (total - self.log_jacobian) / self.num_rows
+
     def _standardised(self, batch: Batch) -> Batch:
         X, y = batch
         return self.units.standardise_inputs(X), self.units.standardise_targets(y)
@@ -74,8 +151,9 @@ def prepare(
     """Rows to learn from, out of a pair (X, y) or a `tf.data.Dataset`, or a `DataError`.
 
     X is [N] or [N, D] and y is [N] or [N, 1]: lists, arrays of any numeric type, memory maps,
-    tables or series of pandas. A dataset that does not know its length needs `num_rows`. Targets
-    that are counts or classes should not be standardised. `TrainingData` comes back unchanged.
+    tables or series of pandas; inputs may also be times, which become days. A dataset that does
+    not know its length needs `num_rows`. Targets that are counts or classes should not be
+    standardised. `TrainingData` comes back unchanged.
     """
     if isinstance(data, TrainingData):
         return data
@@ -126,6 +204,14 @@ def _refuse_constant_target(moments: Moments, label: str) -> None:
             f"{label} is constant: its {moments.count} values are about {moments.mean[-1]:g} and "
             f"differ by {moments.high[-1] - moments.low[-1]:g} at most, so nothing can be learned. "
             "Give a target that varies."
+        )
+
+
+def _refuse_rounding(moments: Moments, warp: Warp) -> None:
+    if moments.is_constant[0]:
+        raise DataError(
+            f"after the warp '{warp.name}' the targets differ by rounding alone: they are all "
+            f"about {moments.mean[0]:g}. Leave the warp out."
         )
 
 

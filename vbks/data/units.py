@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from vbks.arrays import Array, Mask
+from vbks.data.warped_normal import restored_covariance, restored_moments
+from vbks.data.warps import Identity, Warp
+from vbks.errors import DataError
 
 ROUNDING_ULPS = 4
 """Values that span no more units in the last place than these differ by rounding alone."""
@@ -74,13 +77,15 @@ class Moments:
 class Units:
     """Means and standard deviations that turn rows into standardised ones and back.
 
-    A constant input has scale 1, so that it becomes zero.
+    Targets are warped first: ``y_mean`` and ``y_scale`` are those of warped targets. A constant
+    input has scale 1, so that it becomes zero.
     """
 
     x_mean: Array
     x_scale: Array
     y_mean: float
     y_scale: float
+    warp: Warp = field(default_factory=Identity)
 
     @classmethod
     def of(cls, X: Array, y: Array) -> Units:
@@ -95,25 +100,60 @@ class Units:
         return cls(mean[:-1], scale[:-1], float(mean[-1]), float(scale[-1]))
 
     def with_targets_as_they_are(self) -> Units:
-        """The same units of the inputs, with targets that are not standardised."""
-        return replace(self, y_mean=0.0, y_scale=1.0)
+        """The same units of the inputs, with targets that are neither warped nor standardised."""
+        return replace(self, y_mean=0.0, y_scale=1.0, warp=Identity())
+
+    def with_warp(self, warp: Warp, warped: Moments) -> Units:
+        """The same units of the inputs, with targets that have these moments after a warp."""
+        mean, scale = float(warped.mean[0]), float(warped.scale[0])
+        return replace(self, y_mean=mean, y_scale=scale, warp=warp)
 
     def standardise_inputs(self, X: Array) -> Array:
         """Inputs with mean 0 and variance 1: [N, D]."""
         return np.asarray((X - self.x_mean) / self.x_scale)
 
     def standardise_targets(self, y: Array) -> Array:
-        """Targets with mean 0 and variance 1: [N]."""
-        return np.asarray((y - self.y_mean) / self.y_scale)
+        """Targets with mean 0 and variance 1 after the warp: [N]."""
+        return np.asarray((self.warp.forward(y) - self.y_mean) / self.y_scale)
 
     def restore_inputs(self, X: Array) -> Array:
         """Standardised inputs in the user's units: [N, D]."""
         return np.asarray(X * self.x_scale + self.x_mean)
 
     def restore_targets(self, y: Array) -> Array:
-        """Standardised targets in the user's units: [N]."""
-        return np.asarray(y * self.y_scale + self.y_mean)
+        """Standardised targets, or quantiles of them, in the user's units: [N]."""
+        return self.warp.inverse(y * self.y_scale + self.y_mean)
 
     def restore_variances(self, variances: Array) -> Array:
-        """Variances of standardised targets in the square of the user's units: [N]."""
+        """Variances of standardised targets in the square of the user's units: [N].
+
+        After a warp they depend on the means, too, and `restore_moments` is to be used.
+        """
+        if self.warp != Identity():
+            raise DataError(
+                f"variances alone cannot be restored after the warp '{self.warp.name}'. "
+                "Use restore_moments with means and variances."
+            )
         return np.asarray(variances * self.y_scale**2)
+
+    def restore_moments(self, mean: Array, variance: Array) -> tuple[Array, Array]:
+        """Mean and variance of the user's targets where standardised ones are N(mean, variance)."""
+        return restored_moments(
+            self.warp, mean * self.y_scale + self.y_mean, variance * self.y_scale**2
+        )
+
+    def restore_covariance(self, mean: Array, covariance: Array) -> Array:
+        """Covariances [..., N, N] of the user's targets where standardised ones are jointly normal.
+
+        Their means are [..., N] and their covariances [..., N, N].
+        """
+        return restored_covariance(
+            self.warp, mean * self.y_scale + self.y_mean, covariance * self.y_scale**2
+        )
+
+    def log_slope(self, y: Array) -> Array:
+        """log dz/dy of standardised targets z, which log p(z) needs to become log p(y): [N].
+
+        It is -∞ for targets that the warp does not take: they have no density.
+        """
+        return np.asarray(self.warp.log_slope(y) - np.log(self.y_scale))

@@ -1,6 +1,6 @@
 """Inference: what the data say about each candidate."""
 
-from vbks.inference.evaluator import fit_candidates
+from vbks.inference.evaluator import Evaluator, fit_candidates
 from vbks.inference.evidence import CollapsedEvidence, ExactEvidence
 from vbks.inference.inducing import choose_inducing
 from vbks.inference.laplace import Laplace, approximate
@@ -14,6 +14,7 @@ from vbks.inference.quasi_newton import Minimum, minimise
 
 __all__ = [
     "CollapsedEvidence",
+    "Evaluator",
     "ExactEvidence",
     "FixedTheta",
     "InducingPosterior",

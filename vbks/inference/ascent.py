@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from vbks.arrays import Array
-from vbks.inference.candidate import Candidate, stacked
+from vbks.inference.candidate import Candidate, final_start, stacked
 from vbks.inference.comparison import Comparison
 from vbks.inference.minibatch import Moments
 from vbks.inference.stage import StochasticStage
@@ -29,7 +29,7 @@ START_SD = 0.05
 def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
     """θ, and the factor of q(θ) unless it is a point, after all steps from the best look."""
     stage = StochasticStage.of(chunk, comparison)
-    theta = stacked([comparison.final_theta(c.thetas[0]) for c in chunk], stage.bank.num_slots)
+    theta = stacked([final_start(c, comparison) for c in chunk], stage.bank.num_slots)
     state = _State(stage, theta)
     rng = comparison.rng("plain ascent")
     batches = comparison.data.minibatches(comparison.batch_size, comparison.seed)

@@ -18,7 +18,8 @@ from vbks.kernels import Layout, Parent, lay_out, num_free_parameters
 class Candidate:
     """An expression with the best θ so far [S, H], best first, and their log posteriors [S].
 
-    ``factor`` [H, H] is that of q(θ), where the climb has found it already.
+    ``factor`` [H, H] is that of q(θ), where the climb has found it already; ``has_begun`` says that
+    θ comes from an earlier fit.
     """
 
     expression: Expression
@@ -33,6 +34,7 @@ class Candidate:
     seconds: float = 0.0
     race: tuple[RaceStep, ...] = ()
     reason: str = ""
+    has_begun: bool = False
 
     @property
     def best(self) -> float:
@@ -50,17 +52,34 @@ class Candidate:
 
 
 def make_candidate(
-    expression: Expression, comparison: Comparison, parent: Parent | None
+    expression: Expression,
+    comparison: Comparison,
+    parent: Parent | None = None,
+    earlier: LocalFit | None = None,
 ) -> Candidate:
-    """A candidate before any work."""
+    """A candidate before any work, or where an earlier fit of it has ended."""
     layout = lay_out(expression, comparison.num_inputs, comparison.ard)
     candidate = Candidate(expression, layout, comparison.jitter, parent)
+    if earlier is not None and earlier.modes:
+        candidate = replace(
+            candidate,
+            thetas=np.stack([mode.mean for mode in earlier.modes]),
+            values=np.array([mode.log_likelihood + mode.log_prior for mode in earlier.modes]),
+            restarts=earlier.restarts,
+            has_begun=True,
+        )
     has_noise = any(leaf.family == "WN" for leaf in leaves(expression))
     if has_noise and not comparison.likelihood.is_gaussian:
         return candidate.failed(
             f"white noise is Gaussian, which does not go with {comparison.likelihood.name}."
         )
     return candidate
+
+
+def final_start(candidate: Candidate, comparison: Comparison) -> Array:
+    """θ [H] from which a stochastic fit starts: the best so far."""
+    best = candidate.thetas[0]
+    return best if candidate.has_begun else comparison.final_theta(best)
 
 
 def local_fit(candidate: Candidate, comparison: Comparison) -> LocalFit:
@@ -80,6 +99,8 @@ def local_fit(candidate: Candidate, comparison: Comparison) -> LocalFit:
         restarts=candidate.restarts,
         seconds=candidate.seconds,
         race=candidate.race,
+        warp=comparison.data.units.warp,
+        log_jacobian=comparison.data.log_jacobian,
     )
 
 

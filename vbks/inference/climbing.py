@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -24,6 +25,12 @@ LOOK_EVALUATIONS = 36
 
 LOOK_SCHEDULE = ((8, 6), (18, 4))
 """How many starts of a candidate go on after so many evaluations of the look."""
+
+CHILD_SHARE = 0.5
+"""A child has this share of the usual starts, as its parent has found most of its values ..."""
+
+CHILD_SCHEDULE = ((8, 3), (16, 2))
+"""... and fewer of them go on."""
 
 SECOND_LOOK_ROWS, SECOND_LOOK_INDUCING = 1000, 100
 """Rows and inducing points at most of the look that decides from which optimum rounds start."""
@@ -71,9 +78,13 @@ def _look(chunk: Sequence[Candidate], comparison: Comparison, attempt: int) -> l
         rng = candidate_rng(comparison.seed + attempt, c.expression)
         # Two waves have more optima than one, and so on.
         num = comparison.restarts * max(1, num_waves(c.layout))
+        if c.parent is not None:
+            num = math.ceil(CHILD_SHARE * num)
         starts.append(draw_starts(c.layout, comparison.summaries, num, rng, c.parent))
     evidence = comparison.look_evidence(max(c.jitter for c in chunk))
-    return climb_from(chunk, starts, comparison, evidence, LOOK_SCHEDULE, LOOK_EVALUATIONS)
+    are_children = all(c.parent is not None for c in chunk)
+    schedule = CHILD_SCHEDULE if are_children else LOOK_SCHEDULE
+    return climb_from(chunk, starts, comparison, evidence, schedule, LOOK_EVALUATIONS)
 
 
 def given_up(candidate: Candidate) -> Candidate:

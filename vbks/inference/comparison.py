@@ -138,7 +138,7 @@ class Comparison:
 
     def look_evidence(self, jitter: float) -> Evidence:
         """A cheap objective of the same kind: the final one if that is cheap, else of few rows."""
-        if self.bound != "stochastic" and self._elements <= LARGEST_LOOK:
+        if self.looks_at_all:
             return self.final_evidence(jitter)
         X, y = self.look_rows
         Z = choose_inducing(X, min(self.num_inducing, LOOK_INDUCING), self.rng("look"))
@@ -164,8 +164,12 @@ class Comparison:
     @property
     def num_look_rows(self) -> int:
         """Rows that a first look sees."""
-        cheap = self.bound != "stochastic" and self._elements <= LARGEST_LOOK
-        return self.num_rows if cheap else min(LOOK_ROWS, self.num_rows)
+        return self.num_rows if self.looks_at_all else min(LOOK_ROWS, self.num_rows)
+
+    @property
+    def looks_at_all(self) -> bool:
+        """Whether a first look has the objective of the fit, as that is cheap."""
+        return self.bound != "stochastic" and self._elements <= LARGEST_LOOK
 
     def log_posterior(self, expressions: list[Expression], evidence: Evidence) -> LogPosterior:
         """The log posterior of θ of some expressions, for a number of kernel matrices that fits."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 import tensorflow as tf
 
+from vbks.arrays import Array
 from vbks.errors import GrammarError
 from vbks.grammar.expression import Expression
 from vbks.grammar.parser import parse
@@ -19,8 +20,8 @@ from vbks.inference import climbing, last_passes, rounds
 from vbks.inference.candidate import Candidate, failed_fit, make_candidate, unfinished
 from vbks.inference.comparison import Comparison
 from vbks.inference.local_fit import Ascent, LocalFit, Posterior
-from vbks.inference.progress import Progress, reporting
-from vbks.inference.race import CLIMB_MARGIN, LOOK_MARGIN, decide
+from vbks.inference.progress import Progress, Quiet, reporting
+from vbks.inference.race import CLIMB_MARGIN, FULL_LOOK_MARGIN, LOOK_MARGIN, decide
 from vbks.inference.settings import RESTARTS, Inference, compare
 from vbks.kernels import Parent, is_batchable
 
@@ -45,6 +46,8 @@ def fit_candidates(
     ard: bool = True,
     jitter: float | None = None,
     parents: Mapping[Expression, Parent] | None = None,
+    earlier: Mapping[Expression, LocalFit] | None = None,
+    inducing: Array | None = None,
     race: bool = True,
     memory_limit: int | None = None,
     seed: int = 0,
@@ -69,6 +72,8 @@ def fit_candidates(
         ard: whether a leaf on several inputs has a lengthscale for each.
         jitter: what is added to the diagonals of matrices before they are factorised.
         parents: fitted expressions that candidates begin from.
+        earlier: fits of the candidates themselves, from which they go on instead of starting anew.
+        inducing: inducing inputs [M, D] in standardised units, instead of chosen ones.
         race: whether candidates far behind stop early, which their fits record.
         memory_limit: bytes that the fit may use; half of what is free by default.
         seed: everything random follows from it.
@@ -76,14 +81,9 @@ def fit_candidates(
 
     A candidate that cannot be fitted comes back as a failed fit with the reason.
     """
-    if isinstance(expressions, str):
-        raise GrammarError(f"expected a list of expressions, got the text {expressions!r}.")
-    candidates = [parse(expression) for expression in expressions]
-    if not candidates:
-        raise GrammarError("there is nothing to fit. Give at least one expression.")
     comparison, notices = compare(
         data,
-        len(candidates),
+        len(expressions),
         inference=inference,
         posterior=posterior,
         num_inducing=num_inducing,
@@ -94,17 +94,49 @@ def fit_candidates(
         restarts=restarts,
         ard=ard,
         jitter=jitter,
+        inducing=inducing,
         memory=memory_limit,
         seed=seed,
     )
-    parents = parents or {}
+    evaluate = Evaluator(comparison, notices, race)
     with reporting(progress) as report:
-        report.start(len(candidates), _describe(comparison, len(candidates)))
+        report.start(len(expressions), _describe(comparison, len(expressions)))
         for notice in notices:
             report.say(notice)
-        run = _Run(comparison, report, race)
-        fits = run.fit([make_candidate(e, comparison, parents.get(e)) for e in candidates])
-    return [replace(fit, notices=notices) for fit in fits]
+        return evaluate(expressions, parents=parents, earlier=earlier, report=report)
+
+
+@dataclass(frozen=True)
+class Evaluator:
+    """Turns lists of expressions into fits that can be compared, list after list."""
+
+    comparison: Comparison
+    notices: tuple[str, ...] = ()
+    race: bool = True
+
+    def __call__(
+        self,
+        expressions: Sequence[Expression | str],
+        *,
+        parents: Mapping[Expression, Parent] | None = None,
+        earlier: Mapping[Expression, LocalFit] | None = None,
+        report: Progress | None = None,
+    ) -> list[LocalFit]:
+        """Fits in the order of the expressions; one that cannot be fitted has failed, and says why.
+
+        A candidate begins from its parent, or goes on from an earlier fit of itself.
+        """
+        if isinstance(expressions, str):
+            raise GrammarError(f"expected a list of expressions, got the text {expressions!r}.")
+        parsed = [parse(expression) for expression in expressions]
+        if not parsed:
+            raise GrammarError("there is nothing to fit. Give at least one expression.")
+        parents, earlier = parents or {}, earlier or {}
+        candidates = [
+            make_candidate(e, self.comparison, parents.get(e), earlier.get(e)) for e in parsed
+        ]
+        fits = _Run(self.comparison, report or Quiet(), self.race).fit(candidates)
+        return [replace(fit, notices=self.notices) for fit in fits]
 
 
 def _describe(comparison: Comparison, num_candidates: int) -> str:
@@ -126,13 +158,21 @@ class _Run:
         is_stochastic = comparison.bound == "stochastic"
         stochastic_climb = plain.climb if comparison.ascent == "plain" else rounds.climb
         climb = stochastic_climb if is_stochastic else climbing.climb
-        looked = self._stage("looking", climbing.look, candidates)
-        looked = self._decide(looked, "look", LOOK_MARGIN, comparison.num_look_rows)
+        looked = self._look(candidates)
         climbed = self._stage("climbing", climb, looked)
         if not is_stochastic:
             climbed = self._decide(climbed, "climb", CLIMB_MARGIN, comparison.num_rows)
         finish = last_passes.finish if is_stochastic else climbing.finish
         return self._finish(finish, climbed)
+
+    def _look(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """A look at those who are new; who goes on from an earlier fit has had one."""
+        fresh = [c for c in candidates if not c.has_begun]
+        looked = self._stage("looking", climbing.look, fresh)
+        margin = FULL_LOOK_MARGIN if self.comparison.looks_at_all else LOOK_MARGIN
+        decided = self._decide(looked, "look", margin, self.comparison.num_look_rows)
+        done = iter(decided)
+        return [c if c.has_begun else next(done) for c in candidates]
 
     def _stage(
         self,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 from scipy.special import logsumexp
 
 from vbks.arrays import Array
+from vbks.data import Identity, Warp
 from vbks.errors import DataError
 from vbks.grammar.expression import Expression
 
@@ -68,8 +69,9 @@ class RaceStep:
 class LocalFit:
     """One candidate's posterior of θ and its bound of the log evidence, in standardised units.
 
-    ``elbo`` is the bound L_i with q(θ), KL included; of a point estimate it is the likelihood
-    there, without any correction. ``standard_error`` is what sampling leaves uncertain in it.
+    ``elbo`` is the bound L_i with q(θ), KL included, of targets that are warped and standardised;
+    of a point estimate it is the likelihood there, without any correction. ``standard_error`` is
+    what sampling leaves uncertain in it. ``log_jacobian`` is what `TrainingData` says of the warp.
     """
 
     expression: Expression
@@ -92,6 +94,8 @@ class LocalFit:
     seconds: float = 0.0
     race: tuple[RaceStep, ...] = ()
     notices: tuple[str, ...] = ()
+    warp: Warp = field(default_factory=Identity)
+    log_jacobian: float = 0.0
 
     @property
     def theta(self) -> Array:
@@ -101,17 +105,26 @@ class LocalFit:
         return self.modes[0].mean
 
     def log_evidence(self, correction: Correction = "laplace") -> float:
-        """log p(y|k): the bound itself, or a point estimate with the correction asked for."""
-        if self.posterior != "point" or self.status != "fitted" or correction == "none":
+        """log p(y|k): the bound itself, or a point estimate with the correction asked for.
+
+        It is that of standardised targets without a warp, so that fits with different warps of
+        the same data can be compared.
+        """
+        return self._bound(correction) + self.log_jacobian
+
+    def _bound(self, correction: Correction) -> float:
+        """The same of the targets that were fitted."""
+        if self.posterior != "point" or not self._has_volume or correction == "none":
             return self.elbo
         if correction == "bic":
             return self.elbo - 0.5 * self.num_free * math.log(self.num_rows)
         terms = [mode.log_likelihood + mode.log_prior + mode.log_volume for mode in self.modes]
         return float(logsumexp(terms))
 
-    def with_race(self, steps: tuple[RaceStep, ...]) -> LocalFit:
-        """The same fit after further decisions of the race."""
-        return replace(self, race=(*self.race, *steps))
+    @property
+    def _has_volume(self) -> bool:
+        """Whether the curvature at the modes is known, which it is not after half a race."""
+        return bool(self.modes) and not math.isnan(self.modes[0].log_volume)
 
 
 def weighted(modes: list[Mode], values: list[float]) -> tuple[Mode, ...]:

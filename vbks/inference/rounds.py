@@ -15,7 +15,7 @@ import numpy as np
 
 from vbks.arrays import Array
 from vbks.inference import climbing
-from vbks.inference.candidate import Candidate, stacked
+from vbks.inference.candidate import Candidate, final_start, stacked
 from vbks.inference.climbing import second_look
 from vbks.inference.comparison import Comparison
 from vbks.inference.minibatch import Batch, NaturalParameters
@@ -68,11 +68,11 @@ def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]
     """θ of every candidate after its rounds, from the best start of its looks."""
     if comparison.is_small:
         return climbing.climb(chunk, comparison)
-    looked = [climbing.given_up(c) for c in second_look(chunk, comparison)]
+    looked = _second_looks(chunk, comparison)
     chunk = [c for c in looked if c.is_going]
     if not chunk:
         return looked
-    walks = [Walk(c, comparison.final_theta(c.thetas[0])) for c in chunk]
+    walks = [Walk(c, final_start(c, comparison)) for c in chunk]
     batches = Batches(comparison, len(chunk))
     group, stage, q = walks, StochasticStage.of(chunk, comparison), None
     for turn in range(MOST_ROUNDS):
@@ -85,6 +85,13 @@ def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]
         q = take_round(stage, group, batches, q, renew=q is None or turn % INFORMATION_EVERY == 0)
     done = iter(walks)
     return [next(done).ended() if c.is_going else c for c in looked]
+
+
+def _second_looks(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
+    """Candidates with the optimum to start from; who goes on from an earlier fit has one."""
+    fresh = [c for c in chunk if not c.has_begun]
+    looked = iter(second_look(fresh, comparison) if fresh else ())
+    return [c if c.has_begun else climbing.given_up(next(looked)) for c in chunk]
 
 
 class Walk:

@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 import gpflow
 
-from vbks.data import TrainingData, prepare
+from vbks.arrays import Array
+from vbks.data import Identity, TrainingData, prepare
 from vbks.errors import DataError
 from vbks.inference.comparison import WORK_ARRAYS, Comparison
 from vbks.inference.likelihoods import Likelihood, make_likelihood
@@ -66,12 +67,14 @@ def compare(
     restarts: int = RESTARTS,
     ard: bool = True,
     jitter: float | None = None,
+    inducing: Array | None = None,
     memory: int | None = None,
     seed: int = 0,
 ) -> tuple[Comparison, tuple[str, ...]]:
     """Check data and settings, choose what is left open, and say so in sentences."""
     model = make_likelihood(likelihood)
     rows = prepare(data, standardise_targets=model.is_gaussian)
+    _check_warp(model, rows)
     _check_targets(model, rows)
     _check_one_of("inference", inference, ("auto", "exact", "collapsed", "stochastic"))
     _check_one_of("posterior", posterior, ("auto", "full", "diagonal", "point"))
@@ -80,7 +83,7 @@ def compare(
     _check_not_negative(jitter=jitter, seed=seed)
     limit = memory_limit(memory)
     notices = list(rows.notices)
-    M = _num_inducing(rows, num_inducing, notices)
+    M = _num_inducing(rows, num_inducing, notices) if inducing is None else len(inducing)
     choice = choose_bound(inference, rows, num_candidates, M, model.is_gaussian, limit)
     notices.append(f"{choice.bound}: {choice.reason}.")
     if posterior == "auto":
@@ -100,6 +103,7 @@ def compare(
         jitter=usual if jitter is None else jitter,
         memory=limit,
         seed=seed,
+        inducing=inducing,
     )
     return comparison, tuple(notices)
 
@@ -173,6 +177,15 @@ def _num_inducing(rows: TrainingData, wanted: int | None, notices: list[str]) ->
 def _check_one_of(name: str, value: object, known: tuple[str, ...]) -> None:
     if value not in known:
         raise DataError(f"{name} is {value!r}, expected one of {', '.join(known)}.")
+
+
+def _check_warp(likelihood: Likelihood, rows: TrainingData) -> None:
+    warp = rows.units.warp
+    if warp != Identity() and not likelihood.is_gaussian:
+        raise DataError(
+            f"the targets have the warp '{warp.name}', which goes with Gaussian noise alone, and "
+            f"the likelihood is {likelihood.name}. Leave out one of the two."
+        )
 
 
 def _check_targets(likelihood: Likelihood, rows: TrainingData) -> None:

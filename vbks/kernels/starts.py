@@ -214,7 +214,8 @@ def _other_periods(x: InputSummary, count: int, waves: int, num: int) -> Array:
     plan = [(rank,) for rank in (1, _LONG, 2, 0, 3, 0)] if waves == 1 else _PLANS
     ranks = [plan[row % len(plan)][count % len(plan[0])] for row in range(num)]
     periods = (*x.periods, LONG_IN_RANGES * x.range)
-    return np.log([periods[-1] if r == _LONG else periods[r % len(x.periods)] for r in ranks])
+    num_found = max(1, len(x.periods))  # without any, all are long
+    return np.log([periods[-1] if r == _LONG else periods[r % num_found] for r in ranks])
 
 
 _LONG = -1

@@ -1,6 +1,8 @@
-"""GPflow models: SVGP with a posterior of θ, and fitted candidates as ordinary models."""
+"""GPflow models: SVGP with a posterior of θ, fitted candidates as models, and mixtures of them."""
 
+from vbks.models.leave_one_out import leave_one_out
 from vbks.models.members import gpflow_model
+from vbks.models.mixture import KernelMixture
 from vbks.models.variational_svgp import VariationalSVGP
 
-__all__ = ["VariationalSVGP", "gpflow_model"]
+__all__ = ["KernelMixture", "VariationalSVGP", "gpflow_model", "leave_one_out"]

@@ -40,7 +40,7 @@ def gpflow_model(
     """The candidate at the mean of its highest mode of q(θ), trained, in standardised units.
 
     Inputs go in as ``data.units.standardise_inputs(X)``, and what comes out goes through
-    ``restore_targets`` and ``restore_variances``. White noise is in the model's likelihood.
+    ``restore_moments``. White noise is in the model's likelihood.
     """
     kernel = _silenced(to_gpflow(fit.expression, fit.num_inputs, theta=fit.theta, ard=fit.ard))
     likelihood = Gaussian() if likelihood is None else likelihood
@@ -80,7 +80,7 @@ def _noise(
     if not likelihood.is_gaussian:
         return likelihood.to_gpflow(float(np.exp(fit.theta[0])))
     bank = bank_of([fit.expression], fit.num_inputs, ard=fit.ard)
-    X, _ = next(data.blocks(1000))
+    X = data.arrays()[0] if fit.inducing is None else fit.inducing
     at_rows = bank.noise(fit.theta[np.newaxis], X).numpy()[0]
     extra = fit.jitter if fit.bound == "exact" else 0.0
     if np.ptp(at_rows) == 0.0:

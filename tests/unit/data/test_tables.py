@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from vbks.data.tables import default_labels, read_table
+from vbks.data.tables import default_labels, read_inputs, read_table
 from vbks.errors import DataError
 
 X = np.array([[1, 0], [2, 1], [3, 0], [4, 0], [5, 1]])
@@ -102,9 +102,6 @@ def test_other_shapes__are_refused(inputs, targets, message):
         read_table(inputs, targets)
 
 
-DAYS = pd.date_range("2020-01-01", periods=5)
-
-
 @pytest.mark.parametrize(
     ("column", "message"),
     [
@@ -117,11 +114,6 @@ DAYS = pd.date_range("2020-01-01", periods=5)
         (pd.Series([1, 2, 3, 4, 5], dtype="category"), "'category', expected numbers: row 1"),
         ([Decimal(3)] * 5, r"row 1 has Decimal\('3'\)"),
         ([10**30] * 5, "'object', expected numbers: row 1 has 10{30}"),
-        (DAYS, r"'datetime64\[ns\]'.* row 1 has '2020-01-01.*'. Give times as numbers"),
-        (pd.Series(DAYS), "row 1 has '2020-01-01 00:00:00'. Give times as numbers"),
-        (pd.Series(DAYS.tz_localize("UTC")), r"row 1 has '2020-01-01 00:00:00\+00:00'. Give times"),
-        (DAYS - DAYS[0], r"'timedelta64\[ns\]'.* Give times as numbers"),
-        ([datetime.date(2020, 1, 1)] * 5, "row 1 has '2020-01-01'. Give times as numbers"),
         (Y + 1j, r"'complex128', expected numbers: row 1 has \(1\+1j\). Give the real part"),
         (pd.Series(Y + 1j), r"'complex128', expected numbers: row 1 has \(1\+1j\)"),
     ],
@@ -131,6 +123,98 @@ def test_columns_of_other_types__are_refused(column, message):
         read_table(column, Y)
     with pytest.raises(DataError, match="the target is of type"):
         read_table(X, column)
+
+
+DAYS = pd.date_range("2020-01-01", periods=5)
+
+
+@pytest.mark.parametrize(
+    ("times", "first", "message"),
+    [
+        (DAYS, 18262, r"'datetime64\[ns\]'.* row 1 has '2020-01-01.*'. Give times as numbers"),
+        (pd.Series(DAYS), 18262, "row 1 has '2020-01-01 00:00:00'. Give times as numbers"),
+        (pd.Series(DAYS.tz_localize("UTC")), 18262, r"row 1 has '2020-01-01 00:00:00\+00:00'. G"),
+        (DAYS - DAYS[0], 0, r"'timedelta64\[ns\]'.* Give times as numbers"),
+        (
+            [datetime.date(2020, 1, day) for day in range(1, 6)],
+            18262,
+            "row 1 has '2020-01-01'. Give times as numbers",
+        ),
+    ],
+)
+def test_times__are_inputs_in_days_but_no_targets(times, first, message):
+    expected = first + np.arange(5)
+    np.testing.assert_array_equal(read_table(times, Y).X[:, 0], expected)
+    np.testing.assert_array_equal(read_inputs(times).X[:, 0], expected)
+    with pytest.raises(DataError, match=f"^the target is of type .*{message}"):
+        read_table(X, times)
+
+
+def test_times_beside_numbers__are_read_from_tables_and_rows():
+    frame = pd.DataFrame({"time": DAYS, "load": pd.Series(Y, dtype="Int64")})
+    for given in (frame, list(zip(DAYS, Y, strict=True))):
+        np.testing.assert_array_equal(
+            read_table(given, Y).X, np.column_stack([18262 + np.arange(5), Y])
+        )
+    assert read_table(frame, Y).labels[0] == "column 'time'"
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        ([*DAYS[:4], 3], r"input 1 is of type 'object'.* Give times as numbers"),
+        ([*DAYS[:4], "2020-01-05"], r"input 1 is of type 'object'"),
+        (["2020-01-01"] * 5, "row 1 has '2020-01-01'. Convert the column"),
+        (
+            np.arange(5).astype("timedelta64[M]"),
+            r"'timedelta64\[M\]'.* row 1 has '0 months'. Give t",
+        ),
+        ([[day, "a"] for day in DAYS], "input 2 is of type 'object'.* row 1 has 'a'"),
+    ],
+)
+def test_columns_that_are_not_all_times__are_refused(times, message):
+    with pytest.raises(DataError, match=message):
+        read_table(times, Y)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "labels", "names"),
+    [
+        (X, ("input 1", "input 2"), None),
+        (X.tolist(), ("input 1", "input 2"), None),
+        (X[:, 0], ("input 1",), None),
+        (pd.DataFrame(X), ("input 1", "input 2"), None),
+        (pd.DataFrame(X, columns=["load", 7]), ("column 'load'", "column 7"), None),
+        (
+            pd.DataFrame(X, columns=["load", "day"]),
+            ("column 'load'", "column 'day'"),
+            ("load", "day"),
+        ),
+        (pd.Series(X[:, 0], name="day"), ("column 'day'",), ("day",)),
+        (pd.Series(X[:, 0]), ("input 1",), None),
+    ],
+)
+def test_read_inputs__reads_inputs_alone_with_their_names(inputs, labels, names):
+    found = read_inputs(inputs)
+    np.testing.assert_array_equal(found.X, X[:, : len(labels)])
+    assert (found.labels, found.names) == (labels, names)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        (X[None], "X is of type 'ndarray' and has 3 dimensions"),
+        (X[:, :0], "X has no columns"),
+        (
+            pd.DataFrame({"city": list("abcde")}),
+            "column 'city' is of type 'object'.* row 1 has 'a'",
+        ),
+        (["1", "2"], "input 1 is of type 'object', expected numbers: row 1 has '1'"),
+    ],
+)
+def test_read_inputs__refuses_what_a_table_refuses(inputs, message):
+    with pytest.raises(DataError, match=message):
+        read_inputs(inputs)
 
 
 def test_column_of_another_type__is_named():

@@ -6,8 +6,19 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.integrate import trapezoid
+from scipy.stats import multivariate_normal
 
-from vbks.data import ArraySource, DatasetSource, TrainingData, prepare
+from vbks.data import (
+    ArraySource,
+    DatasetSource,
+    Identity,
+    InverseSoftplus,
+    Log,
+    Logit,
+    TrainingData,
+    prepare,
+)
 from vbks.errors import DataError
 
 
@@ -226,3 +237,120 @@ def test_training_data__can_be_made_of_any_source():
     data = prepare(table())
     again = TrainingData(ArraySource(*table()), data.units)
     assert_same(again.arrays(), data.arrays())
+
+
+WARPS = (Log(), InverseSoftplus(3.0), Logit(0.0, 50.0))
+OVER_WARPS = pytest.mark.parametrize("warp", WARPS, ids=lambda warp: warp.name)
+
+
+def positive_table(num_rows=40):
+    X, y = table(num_rows)
+    return X, np.exp(5 * (y + 1.2))
+
+
+@OVER_WARPS
+@pytest.mark.parametrize("give", [lambda X, y: (X, y), dataset])
+def test_warped__standardises_warped_targets(warp, give, monkeypatch):
+    monkeypatch.setattr("vbks.data.training.REVIEWED_ROWS", 7)
+    X, y = positive_table()
+    data = prepare(give(X, y))
+    warped = data.warped(warp)
+    assert_same(warped.arrays(), by_hand(X, warp.forward(y)), rtol=1e-12)
+    assert warped.source is data.source
+    assert warped.units.warp == warp
+    np.testing.assert_allclose(warped.units.restore_targets(warped.arrays()[1]), y, rtol=1e-10)
+
+
+def test_warped__keeps_notices():
+    X, y = positive_table()
+    data = prepare((np.column_stack([X, np.ones(40)]), y))
+    assert data.warped(Log()).notices == data.notices != ()
+
+
+def test_warped__by_the_identity_is_the_same():
+    data = prepare(positive_table())
+    assert data.warped(Identity()) is data
+    assert data.log_jacobian == 0
+
+
+def log_evidence(X, z):
+    """Of a GP with mean 0, unit scales and some noise."""
+    distance = np.sum((X[:, None] - X) ** 2, axis=-1)
+    covariance = np.exp(-0.5 * distance) + 0.3 * np.eye(len(X))
+    return multivariate_normal(cov=covariance).logpdf(z)
+
+
+@OVER_WARPS
+@pytest.mark.parametrize("standardise", [True, False])
+def test_log_jacobian__makes_evidences_comparable(warp, standardise):
+    """The model of warped targets is a density of those without a warp, by change of variables."""
+    data = prepare(positive_table(), standardise_targets=standardise)
+    warped = data.warped(warp)
+    X, z = warped.arrays()
+    t = data.arrays()[1]
+
+    def warp_of_standardised(t):
+        return warped.units.standardise_targets(data.units.restore_targets(t))
+
+    step = 1e-5 * data.units.restore_targets(t) / data.units.y_scale
+    slopes = (warp_of_standardised(t + step) - warp_of_standardised(t - step)) / (2 * step)
+    np.testing.assert_allclose(warp_of_standardised(t), z, atol=1e-12)
+    np.testing.assert_allclose(
+        log_evidence(X, z) + warped.log_jacobian,
+        log_evidence(X, warp_of_standardised(t)) + np.sum(np.log(slopes)),
+        atol=1e-6,
+    )
+
+
+def test_log_jacobian__of_log_is_that_by_hand():
+    _, y = positive_table()
+    by_hand = 40 * np.log(y.std() / np.log(y).std()) - np.log(y).sum()
+    assert prepare(positive_table()).warped(Log()).log_jacobian == pytest.approx(by_hand, rel=1e-12)
+
+
+def test_log_jacobian__of_a_density_over_all_targets_adds_up_to_one():
+    """One target of a normal model, at each place of a grid."""
+    data = prepare(positive_table())
+    units = data.warped(Log()).units
+    t = np.linspace(-data.units.y_mean / data.units.y_scale + 1e-6, 40, 400_001)
+    y = data.units.restore_targets(t)
+    z = units.standardise_targets(y)
+    log_slope = units.log_slope(y) + np.log(data.units.y_scale)
+    density = np.exp(-0.5 * z**2 + log_slope) / np.sqrt(2 * np.pi)
+    assert trapezoid(density, t) == pytest.approx(1, abs=1e-4)
+
+
+def test_targets_that_cannot_be_warped__are_refused_with_their_row(monkeypatch):
+    monkeypatch.setattr("vbks.data.training.REVIEWED_ROWS", 7)
+    X, y = positive_table()
+    y[[16, 30]] = 0, -1
+    with pytest.raises(DataError, match=r"'log' needs targets above 0, .* is 0.0 in row 17. Leave"):
+        prepare((X, y)).warped(Log())
+
+
+def test_warped__is_not_done_twice():
+    warped = prepare(positive_table()).warped(Log())
+    for warp in (Log(), Identity()):
+        with pytest.raises(
+            DataError, match=r"have the warp 'log' already. Warp the data that it w"
+        ):
+            warped.warped(warp)
+
+
+def test_targets_that_a_warp_makes_equal__are_refused():
+    X, _ = table()
+    data = prepare((X, 1e12 * (1 + 1e-15 * np.arange(1, 41) / 10)))
+    message = "after the warp 'log' the targets differ by rounding alone: they are all about 27.63"
+    with pytest.raises(DataError, match=message):
+        data.warped(Log())
+
+
+def test_times__are_inputs_in_days():
+    _, y = table()
+    times = pd.date_range("2020-01-01", periods=40, freq="6h", tz="Europe/Zurich")
+    data = prepare((pd.DataFrame({"time": times}), y))
+    days = data.units.restore_inputs(data.arrays()[0])[:, 0]
+    np.testing.assert_allclose(days, 18262 - 1 / 24 + np.arange(40) / 4, atol=1e-9)
+    times = times.to_series().where(np.arange(40) != 8)
+    with pytest.raises(DataError, match=r"column 'time' has 1 missing value, in row 9. Drop or"):
+        prepare((pd.DataFrame({"time": times}), y))

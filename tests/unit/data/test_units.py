@@ -1,8 +1,17 @@
+import itertools
+
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
 
-from vbks.data import Units
+from vbks.data import Identity, InverseSoftplus, Log, Logit, Units
 from vbks.data.units import Moments
+from vbks.errors import DataError
+
+WARPS = (Identity(), Log(), InverseSoftplus(40.0), Logit(-1.0, 500.0))
+OVER_WARPS = pytest.mark.parametrize("warp", WARPS, ids=lambda warp: warp.name)
+Y = np.random.default_rng(0).lognormal(3.0, 0.8, size=50)
 
 
 def moments(blocks):
@@ -47,6 +56,78 @@ def test_units__can_leave_targets_as_they_are():
     units = Units.of(X, y).with_targets_as_they_are()
     np.testing.assert_array_equal(units.standardise_targets(y), y)
     np.testing.assert_allclose(units.standardise_inputs(X).std(), 1)
+
+
+def warped_units(warp):
+    warped = moments([warp.forward(Y)[:, None]])
+    return Units.of(np.zeros((50, 1)), Y).with_warp(warp, warped)
+
+
+@OVER_WARPS
+def test_units__standardise_after_the_warp(warp):
+    units = warped_units(warp)
+    z = units.standardise_targets(Y)
+    np.testing.assert_allclose([z.mean(), z.std()], [0, 1], atol=1e-12)
+    np.testing.assert_allclose(z * units.y_scale + units.y_mean, warp.forward(Y), rtol=1e-12)
+    np.testing.assert_allclose(units.restore_targets(z), Y, rtol=1e-12)
+
+
+@OVER_WARPS
+def test_units__restore_quantiles(warp):
+    units = warped_units(warp)
+    draws = np.random.default_rng(0).normal(0.3, 0.5, size=9999)
+    for level in (0.1, 0.5, 0.95):
+        restored = units.restore_targets(np.quantile(draws, level, method="nearest"))
+        own = np.quantile(units.restore_targets(draws), level, method="nearest")
+        assert restored == pytest.approx(own, rel=1e-12)
+
+
+@OVER_WARPS
+def test_units__restore_moments_and_covariances_of_samples(warp):
+    units = warped_units(warp)
+    mean, covariance = np.array([0.3, -0.4]), np.array([[0.3, -0.1], [-0.1, 0.2]])
+    rng = np.random.default_rng(0)
+    y = units.restore_targets(rng.multivariate_normal(mean, covariance, size=100_000))
+    gaps = y - y.mean(axis=0)
+    products = gaps[:, :, None] * gaps[:, None, :]
+    found = units.restore_moments(mean, np.diag(covariance))
+    assert (np.abs(found[0] - y.mean(axis=0)) < 4 * y.std(axis=0) / np.sqrt(len(y))).all()
+    restored = units.restore_covariance(mean, covariance)
+    error = products.std(axis=0) / np.sqrt(len(y))
+    assert (np.abs(restored - products.mean(axis=0)) < 4 * error).all()
+    np.testing.assert_allclose(np.diag(restored), found[1], rtol=1e-9)
+
+
+@OVER_WARPS
+def test_units__make_densities_that_add_up_to_one(warp):
+    units = warped_units(warp)
+
+    def density(y):
+        z = units.standardise_targets(np.array([y]))
+        return np.exp(norm.logpdf(z, 0.3, 0.5) + units.log_slope(np.array([y])))[0]
+
+    ends = units.restore_targets(np.array([-5.0, -0.5, 0.3, 1.5, 6.0]))
+    whole = sum(quad(density, a, b)[0] for a, b in itertools.pairwise(ends))
+    assert whole == pytest.approx(1, abs=1e-8)
+
+
+@pytest.mark.parametrize("warp", WARPS[1:], ids=lambda warp: warp.name)
+def test_units__give_no_density_to_targets_that_cannot_be(warp):
+    units, outside = warped_units(warp), np.array([-1.0, -7.0])
+    log_density = norm.logpdf(units.standardise_targets(outside)) + units.log_slope(outside)
+    np.testing.assert_array_equal(log_density, -np.inf)
+
+
+@pytest.mark.parametrize("warp", WARPS[1:], ids=lambda warp: warp.name)
+def test_units__do_not_restore_variances_alone_after_a_warp(warp):
+    message = f"cannot be restored after the warp '{warp.name}'. Use restore_moments with means"
+    with pytest.raises(DataError, match=message):
+        warped_units(warp).restore_variances(np.ones(2))
+
+
+def test_units__of_targets_as_they_are_have_no_warp():
+    units = warped_units(Log()).with_targets_as_they_are()
+    np.testing.assert_array_equal(units.standardise_targets(Y), Y)
 
 
 @pytest.mark.parametrize("lengths", [(1000,), (1, 999), (300, 300, 400), (999, 1)])

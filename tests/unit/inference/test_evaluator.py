@@ -399,6 +399,26 @@ def test_child__starts_from_its_parent() -> None:
     np.testing.assert_allclose(child.theta[place] - free.theta[place], np.log(2), atol=0.05)
 
 
+@OVER_BOUNDS
+def test_earlier_fits__are_gone_on_from(bound: str) -> None:
+    before = {f.expression: f for f in fitted(bound)}
+    recorder = Recorder()
+    inducing = next(iter(before.values())).inducing
+    again = fit(EXPRESSIONS, inference=bound, earlier=before, inducing=inducing, progress=recorder)
+    for f in again:
+        assert f.elbo >= before[f.expression].elbo - 10 * OPTIMUM
+        assert f.restarts == before[f.expression].restarts
+    assert ("looking", 0) in recorder.of("stage")
+
+
+def test_earlier_fit__on_other_rows_leads_to_the_same_optimum() -> None:
+    X, y = make_rows()
+    data = prepare((X, y))
+    (part,) = fit(["SE * PER"], data.part(np.arange(0, 40, 2)))
+    (whole,) = fit(["SE * PER"], data, earlier={part.expression: part})
+    np.testing.assert_allclose(whole.elbo, fitted("exact")[2].elbo, atol=0.5)
+
+
 def test_prior_of_skc__gives_other_points() -> None:
     (ours,), (theirs,) = fit(["SE * PER"]), fit(["SE * PER"], prior="skc")
     assert theirs.status == "fitted"

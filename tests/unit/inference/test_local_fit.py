@@ -4,9 +4,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from vbks.data import Identity, Log
 from vbks.errors import DataError
 from vbks.grammar import parse
-from vbks.inference import LocalFit, Mode, RaceStep
+from vbks.inference import LocalFit, Mode
 from vbks.inference.local_fit import weighted
 
 
@@ -61,6 +62,18 @@ def test_log_evidence__of_a_dropped_fit_is_where_it_stood(correction: Any) -> No
     assert fit.log_evidence(correction) == -80
 
 
+@pytest.mark.parametrize("correction", ["laplace", "bic", "none"])
+@pytest.mark.parametrize(
+    "changes", [{}, {"posterior": "full", "elbo": -55.0}, {"status": "dropped", "elbo": -80.0}]
+)
+def test_log_evidence__is_comparable_between_warps(correction: Any, changes: Any) -> None:
+    plain = make_fit(make_mode(-50.0), **changes)
+    warped = make_fit(make_mode(-50.0), warp=Log(), log_jacobian=7.0, **changes)
+    assert (plain.warp, plain.log_jacobian) == (Identity(), 0)
+    assert warped.log_evidence(correction) == plain.log_evidence(correction) + 7
+    assert warped.elbo == plain.elbo
+
+
 def test_theta__is_that_of_the_highest_mode() -> None:
     fit = make_fit(make_mode(-50.0), make_mode(-51.0))
     np.testing.assert_array_equal(fit.theta, np.full(3, -50.0))
@@ -69,13 +82,6 @@ def test_theta__is_that_of_the_highest_mode() -> None:
 def test_theta__of_a_failed_fit_is_refused_with_the_reason() -> None:
     with pytest.raises(DataError, match="'SE' has no θ: failed, out of memory"):
         _ = make_fit(status="failed", reason="out of memory").theta
-
-
-def test_race__grows_step_by_step() -> None:
-    look, climb = RaceStep("look", -60.0, -50.0, True), RaceStep("climb", -55.0, -45.0, False)
-    fit = make_fit(make_mode(-50.0), race=(look,))
-    assert fit.with_race((climb,)).race == (look, climb)
-    assert fit.race == (look,)
 
 
 def test_weighted__sorts_modes_and_gives_them_shares() -> None:

@@ -5,6 +5,7 @@ import gpflow
 import numpy as np
 import pytest
 
+from vbks.data import InverseSoftplus, prepare
 from vbks.errors import DataError
 from vbks.inference.settings import LEAST_INDUCING, MOST_INDUCING, choose_bound, compare
 
@@ -129,6 +130,15 @@ def test_unknown_names__are_refused(name: str) -> None:
 def test_counts_below_one__are_refused(name: str) -> None:
     with pytest.raises(DataError, match=f"{name} is 0, expected a whole number from 1 on"):
         compare(make_rows(), 1, **{name: 0})
+
+
+def test_warp__goes_with_gaussian_noise_alone() -> None:
+    X, y = make_rows()
+    warped = prepare((X, 2 + y)).warped(InverseSoftplus(1.0))
+    assert compare(warped, 1)[0].data is warped
+    message = "warp 'softplus', which goes with Gaussian noise alone, and the likelihood is Stud"
+    with pytest.raises(DataError, match=message):
+        compare(warped, 1, likelihood="student_t")
 
 
 def test_chunks__are_as_large_as_memory_allows_in_stochastic_fits() -> None:

@@ -92,10 +92,10 @@ def inputs() -> Array:
     return np.linspace(-2.5, 2.5, 7)[:, None]
 
 
-def assert_predicts(model: Any, expected: tuple[Array, Array]) -> None:
+def assert_predicts(model: Any, expected: tuple[Array, Array], atol: float = 1e-8) -> None:
     mean, variance = model.predict_f(inputs())
-    np.testing.assert_allclose(mean[:, 0], expected[0], atol=1e-8)
-    np.testing.assert_allclose(variance[:, 0], expected[1], atol=1e-8)
+    np.testing.assert_allclose(mean[:, 0], expected[0], atol=atol)
+    np.testing.assert_allclose(variance[:, 0], expected[1], atol=atol)
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -111,7 +111,9 @@ def test_sgpr__predicts_as_by_hand(text: str) -> None:
     fit, data = make_fit(text, "collapsed"), make_data()
     model = gpflow_model(fit, data)
     assert isinstance(model, gpflow.models.SGPR)
-    assert_predicts(model, Naive(fit).collapsed(*data.arrays(), fit.inducing, inputs()))
+    expected = Naive(fit).collapsed(*data.arrays(), fit.inducing, inputs())
+    # The twin inverts a matrix whose condition is the square of Kuu's.
+    assert_predicts(model, expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("text", TEXTS[:3])

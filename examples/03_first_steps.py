@@ -1,0 +1,58 @@
+# %% [markdown]
+# # First steps
+#
+# A table of months and passengers, and no idea which kernel. `vbks.fit` tries many, says how much
+# to believe in each, and forecasts with all of them.
+
+# %%
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import vbks
+
+table = pd.DataFrame(
+    {
+        "month": pd.date_range("1949-01-01", periods=144, freq="MS"),
+        "passengers": vbks.datasets.airline().y,
+    }
+)
+known, future = table[:-24], table[-24:]
+selection = vbks.fit(known[["month"]], known["passengers"], budget=20)
+print(selection)
+
+# %% [markdown]
+# The belief is a table, best first: kernels, the warp of the target that each was tried with, and
+# their probabilities.
+
+# %%
+print(selection.belief[["expression", "warp", "probability", "elbo"]].head().to_string())
+for notice in selection.notices:
+    print("-", notice)
+
+# %% [markdown]
+# Predictions are averaged over the belief, in passengers, not in anything standardised. The last
+# two years were not seen by the fit.
+
+# %%
+low, median, high = selection.predict_quantiles(future[["month"]]).T
+truth = future["passengers"].to_numpy()
+print(f"RMSE of the median: {np.sqrt(np.mean((median - truth) ** 2)):.1f}")
+print(f"in their 90 % interval: {np.sum((low <= truth) & (truth <= high))} of {len(truth)} months")
+
+# %% [markdown]
+# A picture of it, and the selection as files that can be read again without fitting.
+
+# %%
+folder = Path(tempfile.mkdtemp())
+ax = selection.plot_prediction(Xnew=table[["month"]])
+ax.plot(future["month"], truth, ".", color="black")
+ax.figure.savefig(folder / "forecast.png")
+selection.save(folder / "airline")
+again = vbks.load(folder / "airline")
+print(
+    "the same after loading:", np.allclose(again.predict_quantiles(future[["month"]])[:, 1], median)
+)
+print("written:", *sorted(path.name for path in folder.iterdir()))

@@ -1,0 +1,114 @@
+"""Tests of the growing space, with made-up evidences instead of fits."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from vbks.data import Identity, Log
+from vbks.grammar import Expression, canonical, leaves, num_leaves, parse
+from vbks.inference import LocalFit, Mode
+from vbks.inference.proposal import Proposal
+from vbks.selection import Growing, SearchState
+from vbks.selection.growing import MAX_GROWN_LEAVES
+
+Judge = Callable[[Proposal], float]
+
+
+def fit_of(proposal: Proposal, elbo: float, status: str = "fitted") -> LocalFit:
+    mode = Mode(np.zeros(3), np.zeros((3, 3)), 1.0, elbo, 0.0, 0.0, elbo)
+    return LocalFit(
+        proposal.expression, 1, 100, "exact", "full", 3, status, elbo=elbo, modes=(mode,),
+        warp=proposal.warp,
+    )  # fmt: skip
+
+
+def run(growing: Growing, judge: Judge, max_rounds: int = 20) -> tuple[SearchState, list[int]]:
+    state, sizes = SearchState(), []
+    for _ in range(max_rounds):
+        state, proposals = growing.propose(state)
+        if not proposals:
+            break
+        sizes.append(len(proposals))
+        state = growing.absorb(state, [fit_of(p, judge(p)) for p in proposals])
+    return state, sizes
+
+
+def towards(target: str) -> Judge:
+    """Higher the more leaves are shared with a target, with a price for each leaf."""
+    wanted = [leaf.family for leaf in leaves(parse(target))]
+
+    def judge(proposal: Proposal) -> float:
+        have = [leaf.family for leaf in leaves(proposal.expression)]
+        shared = sum(min(have.count(f), wanted.count(f)) for f in set(wanted))
+        exact = 30.0 * (canonical(proposal.expression) == canonical(parse(target)))
+        return 20.0 * shared - 3.0 * len(have) + exact
+
+    return judge
+
+
+def expressions(proposals: Sequence[Proposal]) -> set[Expression]:
+    return {p.expression for p in proposals}
+
+
+def test_growing__starts_with_one_and_two_leaves() -> None:
+    _, proposals = Growing().propose(SearchState())
+    assert {num_leaves(p.expression) for p in proposals} == {1, 2}
+    assert canonical("SE * PER") in expressions(proposals)
+
+
+def test_growing__tries_every_structure_once() -> None:
+    state, _ = run(Growing(), towards("SE * PER + LIN + RQ"))
+    tried = [(canonical(fit.expression), fit.warp) for fit in state.fits]
+    assert len(tried) == len(set(tried))
+
+
+def test_growing__finds_a_larger_expression_and_ends() -> None:
+    state, sizes = run(Growing(), towards("SE * PER + LIN + RQ"))
+    best = state.fitted()[0]
+    assert canonical(best.expression) == canonical("SE * PER + LIN + RQ")
+    assert state.ending == "no child of the best kernels gained"
+    assert len(sizes) >= 2
+
+
+def test_growing__keeps_to_the_most_leaves() -> None:
+    state, _ = run(Growing(max_leaves=3), lambda p: float(num_leaves(p.expression)))
+    assert max(num_leaves(fit.expression) for fit in state.fits) == 3
+    assert MAX_GROWN_LEAVES > 3
+
+
+def test_growing__children_know_their_parent_and_keep_its_warp() -> None:
+    growing = Growing(warps=(Identity(), Log()))
+    state, proposals = growing.propose(SearchState())
+    fits = [fit_of(p, 50.0 * (p.warp == Log()) - num_leaves(p.expression)) for p in proposals]
+    state, proposals = growing.propose(growing.absorb(state, fits))
+    assert proposals
+    assert {p.warp for p in proposals} == {Log()}
+    assert all(p.parent is not None and p.parent.warp == Log() for p in proposals)
+
+
+def test_growing__another_warp_near_the_best_is_expanded_too() -> None:
+    growing = Growing(warps=(Identity(), Log()), beam=1)
+    state, proposals = growing.propose(SearchState())
+    fits = [fit_of(p, -9.0 * (p.warp == Log()) - num_leaves(p.expression)) for p in proposals]
+    _, proposals = growing.propose(growing.absorb(state, fits))
+    assert {p.warp for p in proposals} == {Identity(), Log()}
+
+
+def test_growing__several_inputs_get_leaves_of_their_own_and_of_all() -> None:
+    _, proposals = Growing(num_inputs=2).propose(SearchState())
+    assert {parse("SE"), parse("SE[1]"), parse("SE[2]"), parse("PER[2]")} <= expressions(proposals)
+    assert all(num_leaves(p.expression) == 1 for p in proposals)
+
+
+def test_growing__own_expressions_are_starts() -> None:
+    _, proposals = Growing(more=(parse("SE * PER * LIN"),)).propose(SearchState())
+    assert canonical("SE * PER * LIN") in {canonical(p.expression) for p in proposals}
+
+
+def test_growing__failed_candidates_are_not_expanded() -> None:
+    growing = Growing()
+    state, proposals = growing.propose(SearchState())
+    fits = [fit_of(p, 0.0, "failed") for p in proposals]
+    state, proposals = growing.propose(growing.absorb(state, fits))
+    assert not proposals
+    assert state.ending

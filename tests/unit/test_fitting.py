@@ -1,0 +1,188 @@
+"""Tests of the one call, on data so small that every fit is quick."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import vbks
+from vbks.arrays import Array
+from vbks.errors import DataError, GrammarError
+from vbks.prediction import Selection
+
+SPACE = ("SE", "LIN", "SE * SE", "LIN + PER")
+
+
+def make_rows(num: int = 40, seed: int = 0) -> tuple[Array, Array]:
+    rng = np.random.default_rng(seed)
+    x = np.linspace(0.0, 8.0, num)
+    return x, 0.5 * x + np.sin(2 * np.pi * x / 1.3) + 0.1 * rng.normal(size=num)
+
+
+@pytest.fixture(scope="module")
+def selection() -> Selection:
+    return vbks.fit(
+        *make_rows(), space=SPACE, warps=("identity",), restarts=2, race=False, progress=False
+    )
+
+
+def test_fit__finds_the_wave_on_a_line(selection: Selection) -> None:
+    assert str(selection.best.expression) == "LIN + PER"
+    assert selection.probabilities.sum() == pytest.approx(1.0)
+    assert len(selection.fits) == len(SPACE)
+
+
+def test_fit__belief_is_a_table_with_all_three_beliefs(selection: Selection) -> None:
+    table = selection.belief
+    assert list(table.columns[:6]) == [
+        "expression", "warp", "probability", "vbks", "bayes", "stacking"
+    ]  # fmt: skip
+    assert table.loc[0, "expression"] == "LIN + PER"
+    np.testing.assert_allclose(table[["vbks", "bayes", "stacking"]].sum(), 1.0)
+    np.testing.assert_array_equal(table["probability"], table["bayes"])
+    assert (table["status"] == "fitted").all()
+
+
+def test_fit__predictions_are_in_the_users_units(selection: Selection) -> None:
+    x, y = make_rows()
+    mean, variance = selection.predict_y(x)
+    assert np.sqrt(np.mean((mean - y) ** 2)) < 0.2
+    assert np.all(variance > 0)
+    f_mean, f_variance = selection.predict_f(x)
+    np.testing.assert_allclose(f_mean, mean, atol=1e-8)
+    assert np.all(f_variance < variance)
+    quantiles = selection.predict_quantiles(x)
+    assert quantiles.shape == (40, 3)
+    assert np.all(np.diff(quantiles, axis=1) > 0)
+    assert selection.predict_f_samples(x, 4).shape == (4, 40)
+    assert selection.predict_log_density((x, y)).shape == (40,)
+    assert selection.predict_f(x[:5], full_cov=True)[1].shape == (5, 5)
+
+
+def test_fit__a_member_is_a_gpflow_model_with_the_same_predictions(selection: Selection) -> None:
+    x, _ = make_rows()
+    model, units = selection.model("PER + LIN"), selection.units
+    mean, variance = model.predict_y(units.standardise_inputs(x[:, np.newaxis]))
+    fit = selection.fit_of("PER + LIN")
+    point = replace(
+        fit, modes=(replace(fit.modes[0], factor=0.0 * fit.modes[0].factor, weight=1.0),)
+    )
+    alone = replace(selection, fits=(point,))
+    expected = alone.predict_y(x)
+    np.testing.assert_allclose(units.restore_targets(mean[:, 0]), expected[0], rtol=1e-8)
+    np.testing.assert_allclose(units.restore_variances(variance[:, 0]), expected[1], rtol=1e-8)
+
+
+def test_fit__the_order_of_candidates_does_not_matter(selection: Selection) -> None:
+    other = vbks.fit(
+        *make_rows(), space=SPACE[::-1], warps=("identity",), restarts=2, race=False,
+        progress=False,
+    )  # fmt: skip
+    np.testing.assert_allclose(other.probabilities[::-1], selection.probabilities, atol=1e-6)
+
+
+def test_fit__growing_with_a_budget_in_candidates_can_be_repeated() -> None:
+    rows = make_rows(30)
+    settings = {"budget": vbks.Budget(candidates=8), "families": ("SE", "LIN"), "restarts": 1}
+    first, second = (vbks.fit(*rows, progress=False, **settings) for _ in range(2))  # type: ignore[arg-type]
+    assert len(first.fits) == 8
+    np.testing.assert_array_equal(first.probabilities, second.probabilities)
+    assert "larger budget" in first.notices[-1]
+
+
+def test_fit__multiplicative_data_choose_log() -> None:
+    rng = np.random.default_rng(1)
+    x = np.linspace(0.0, 6.0, 50)
+    y = np.exp(0.6 * x + np.sin(3.0 * x) + 0.15 * rng.normal(size=50))
+    selection = vbks.fit(x, y, space=("SE", "LIN"), restarts=2, progress=False)
+    assert selection.best.warp.name == "log"
+    assert set(selection.belief["warp"]) == {"identity", "log", "softplus"}
+    assert np.all(selection.predict_quantiles(x) > 0)
+
+
+def test_update__the_belief_moves_and_units_stay(selection: Selection) -> None:
+    rng = np.random.default_rng(2)
+    x = np.linspace(8.1, 10.0, 8)
+    y = 0.5 * x + np.sin(2 * np.pi * x / 1.3) + 0.1 * rng.normal(size=8)
+    updated = selection.update(x, y)
+    assert updated.num_rows == 48
+    assert selection.num_rows == 40
+    assert updated.units.y_scale == selection.units.y_scale
+    assert updated.best.expression == selection.best.expression
+    before, after = (np.mean(s.predict_y(x)[1]) for s in (selection, updated))
+    assert after < before
+
+
+def test_update__refuses_rows_of_another_shape(selection: Selection) -> None:
+    with pytest.raises(DataError, match="2 inputs, but those before have 1"):
+        selection.update(np.ones((3, 2)), np.ones(3))
+    with pytest.raises(DataError, match="missing value"):
+        selection.update([9.0, np.nan], [1.0, 2.0])
+
+
+def test_fit__trace_is_a_table_of_beliefs() -> None:
+    selection = vbks.fit(
+        *make_rows(), space=("SE", "LIN"), warps=("identity",), restarts=1, trace=3, progress=False
+    )
+    trace = selection.trace
+    assert trace is not None
+    np.testing.assert_allclose(trace.index, [1 / 3, 2 / 3, 1.0])
+    np.testing.assert_allclose(trace.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(trace.iloc[-1], selection.probabilities)
+
+
+def test_pruned__forms_the_belief_again(selection: Selection) -> None:
+    pruned = selection.pruned(2)
+    assert np.count_nonzero(pruned.probabilities) == 2
+    assert pruned.fits is selection.fits
+
+
+def test_with_belief__changes_the_averaging(selection: Selection) -> None:
+    flat = selection.with_belief("bayes", temperature=1e6)
+    np.testing.assert_allclose(sorted(flat.probabilities), [1 / 6, 1 / 6, 1 / 3, 1 / 3], atol=1e-3)
+    with pytest.raises(DataError, match="unknown setting 'heat'"):
+        selection.with_belief("bayes", heat=1.0)
+
+
+def test_similarity__is_one_with_itself(selection: Selection) -> None:
+    table = selection.with_belief("bayes", temperature=1e6).similarity()
+    np.testing.assert_allclose(np.diag(table), 1.0)
+    np.testing.assert_allclose(table, table.T)
+
+
+def test_paper_preset__has_the_authors_settings() -> None:
+    selection = vbks.fit(*make_rows(), space=("SE", "LIN"), preset="paper", progress=False)
+    assert selection.settings.kind == "vbks"
+    assert {fit.posterior for fit in selection.fits} == {"point"}
+    assert {fit.warp.name for fit in selection.fits} == {"identity"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"space": "shrink"}, GrammarError, "space is 'shrink', expected 'grow' or a list"),
+        ({"space": ()}, GrammarError, "the space is empty"),
+        ({"space": ("RBF",)}, GrammarError, "unknown family 'RBF'"),
+        ({"method": "luck"}, DataError, "method is 'luck', expected 'vbks'"),
+        ({"preset": "mine"}, DataError, "preset is 'mine'"),
+        ({"belief": "faith"}, DataError, "belief is 'faith'"),
+        ({"warps": ("root",)}, DataError, "unknown warp 'root'"),
+        ({"budget": -3}, DataError, "expected more than 0"),
+        ({"inference": "guess"}, DataError, "inference is 'guess'"),
+    ],
+)
+def test_fit__refuses_settings_it_does_not_know(
+    settings: dict[str, object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        vbks.fit(*make_rows(), progress=False, **settings)  # type: ignore[arg-type]
+
+
+def test_predictions__refuse_other_inputs(selection: Selection) -> None:
+    with pytest.raises(DataError, match="2 columns, but the fit had 1"):
+        selection.predict_y(np.ones((3, 2)))
+
+
+def test_fit_of__names_what_was_not_tried(selection: Selection) -> None:
+    with pytest.raises(DataError, match="'RQ' was not tried"):
+        selection.model("RQ")

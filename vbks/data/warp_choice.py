@@ -1,0 +1,71 @@
+"""Which warps of the target are compared: those asked for, or all that the targets allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from vbks.data.training import TrainingData
+from vbks.data.units import Moments
+from vbks.data.warps import (
+    KNOWN_WARPS,
+    Interval,
+    Warp,
+    domain_of,
+    is_inside,
+    make_warp,
+    refuse_outside,
+)
+from vbks.errors import DataError
+
+
+def choose_warps(
+    wanted: str | Iterable[str], data: TrainingData, bounds: Interval | None = None
+) -> tuple[Warp, ...]:
+    """The warps of these names, each once, or with "auto" all that the targets allow.
+
+    These are the identity; log and softplus if all targets are above 0; and logit if the user
+    gives bounds and all targets lie between them.
+    """
+    targets = Moments.of_nothing(1)
+    for _, y in data.target_blocks():
+        targets = targets.including(y[:, np.newaxis])
+    if wanted == "auto":
+        return _possible(targets, bounds)
+    names = _names(wanted)
+    for name in names:
+        _refuse_targets(name, domain_of(name, bounds), targets, data)
+    return tuple(make_warp(name, targets.mean[0], bounds) for name in dict.fromkeys(names))
+
+
+def _possible(targets: Moments, bounds: Interval | None) -> tuple[Warp, ...]:
+    named = [name for name in KNOWN_WARPS if name != "logit" or bounds is not None]
+    allowed = [name for name in named if _is_allowed(targets, domain_of(name, bounds))]
+    warps = [make_warp(name, targets.mean[0], bounds) for name in allowed]
+    return tuple(warp for warp in warps if _tells_apart(warp, targets))
+
+
+def _is_allowed(targets: Moments, domain: Interval) -> bool:
+    return bool(is_inside(np.array([targets.low[0], targets.high[0]]), domain).all())
+
+
+def _tells_apart(warp: Warp, targets: Moments) -> bool:
+    """Whether the least and the largest target differ by more than rounding after the warp."""
+    ends = warp.forward(np.array([targets.low, targets.high]))
+    return not Moments.of_nothing(1).including(ends).is_constant[0]
+
+
+def _names(wanted: str | Iterable[str]) -> list[str]:
+    names = [wanted] if isinstance(wanted, str) or not isinstance(wanted, Iterable) else [*wanted]
+    if not names:
+        raise DataError(
+            f"there are no warps to compare. Give 'auto' or some of {', '.join(KNOWN_WARPS)}."
+        )
+    return names
+
+
+def _refuse_targets(name: str, domain: Interval, targets: Moments, data: TrainingData) -> None:
+    if not _is_allowed(targets, domain):
+        for rows_before, y in data.target_blocks():
+            refuse_outside(name, domain, y, rows_before)

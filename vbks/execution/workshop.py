@@ -1,0 +1,100 @@
+"""Fits of candidates under several warps, in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from vbks.data import TrainingData, Warp
+from vbks.inference.evaluator import Evaluator
+from vbks.inference.local_fit import Bound, LocalFit, Posterior
+from vbks.inference.progress import Progress, Quiet
+from vbks.inference.proposal import Proposal, Structure, structure_of
+from vbks.inference.residuals import as_parent
+from vbks.inference.settings import compare
+from vbks.kernels import Parent
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The bound, posterior and inducing points of fits that are compared with each other."""
+
+    bound: Bound
+    posterior: Posterior
+    num_inducing: int | None = None
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """Turns proposals into fits, list after list, with an evaluator for each warp.
+
+    ``settings`` are further ones of `fit_candidates`, such as its restarts and seed.
+    """
+
+    data: Mapping[Warp, TrainingData]
+    stage: Stage
+    race: bool = True
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    report: Progress = field(default_factory=Quiet)
+    _evaluators: dict[Warp, Evaluator] = field(default_factory=dict)
+    _parents: dict[Structure, Parent] = field(default_factory=dict)
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What the evaluators have to say, each sentence once."""
+        said = (notice for evaluator in self._evaluators.values() for notice in evaluator.notices)
+        return tuple(dict.fromkeys(said))
+
+    def fit(self, proposals: Sequence[Proposal]) -> list[LocalFit]:
+        """Fits in the order of the proposals, children from their parents."""
+        self.report.start(len(proposals), f"{len(proposals)} candidates, {self.stage.bound}")
+        fits: dict[int, LocalFit] = {}
+        for warp, places in _by_warp([p.warp for p in proposals]).items():
+            own = [proposals[k] for k in places]
+            parents = {p.expression: self._parent(p.parent) for p in own if p.parent is not None}
+            expressions = [p.expression for p in own]
+            evaluate = self._evaluator(warp, len(own))
+            done = evaluate(expressions, parents=parents, report=self.report)
+            fits |= dict(zip(places, done, strict=True))
+        return [fits[k] for k in range(len(proposals))]
+
+    def go_on(self, fits: Sequence[LocalFit]) -> list[LocalFit]:
+        """The same candidates, from where earlier fits of them have ended."""
+        self.report.start(len(fits), f"the best {len(fits)}, {self.stage.bound}")
+        again: dict[int, LocalFit] = {}
+        for warp, places in _by_warp([fit.warp for fit in fits]).items():
+            own = {fits[k].expression: fits[k] for k in places}
+            evaluate = self._evaluator(warp, len(own))
+            done = evaluate(list(own), earlier=own, report=self.report)
+            again |= dict(zip(places, done, strict=True))
+        return [again[k] for k in range(len(fits))]
+
+    def _evaluator(self, warp: Warp, num_candidates: int) -> Evaluator:
+        if warp not in self._evaluators:
+            comparison, notices = compare(
+                self.data[warp],
+                num_candidates,
+                inference=self.stage.bound,
+                posterior=self.stage.posterior,
+                num_inducing=self.stage.num_inducing,
+                **self.settings,
+            )
+            self._evaluators[warp] = Evaluator(comparison, notices, self.race)
+        return self._evaluators[warp]
+
+    def _parent(self, fit: LocalFit) -> Parent:
+        """The fit as a parent, its residuals computed once."""
+        structure = structure_of(fit)
+        if structure not in self._parents:
+            comparison = self._evaluator(fit.warp, 1).comparison
+            self._parents[structure] = as_parent(fit, comparison)
+        return self._parents[structure]
+
+
+def _by_warp(warps: Sequence[Warp]) -> dict[Warp, list[int]]:
+    """Places of each warp, in order of first appearance."""
+    places: dict[Warp, list[int]] = {}
+    for place, warp in enumerate(warps):
+        places.setdefault(warp, []).append(place)
+    return places

@@ -1,0 +1,32 @@
+"""What a search asks to be fitted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from vbks.data.warps import Identity, Warp
+from vbks.grammar.canonical import canonical
+from vbks.grammar.expression import Expression
+from vbks.inference.local_fit import LocalFit
+
+Structure = tuple[Expression, Warp]
+"""A canonical expression and a warp: what is tried once."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A candidate to be fitted, and the fitted candidate that it was made from."""
+
+    expression: Expression
+    warp: Warp = field(default_factory=Identity)
+    parent: LocalFit | None = None
+
+    @property
+    def structure(self) -> Structure:
+        """What makes two proposals the same."""
+        return canonical(self.expression), self.warp
+
+
+def structure_of(fit: LocalFit) -> Structure:
+    """What makes two fits fits of the same candidate."""
+    return canonical(fit.expression), fit.warp

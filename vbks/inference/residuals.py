@@ -1,0 +1,30 @@
+"""What a fitted candidate does not explain, where its children look for new periods."""
+
+from __future__ import annotations
+
+import numpy as np
+import tensorflow as tf
+
+from vbks.inference.comparison import Comparison
+from vbks.inference.local_fit import LocalFit
+from vbks.kernels import Parent, bank_of, lay_out, summarise_inputs
+
+RESIDUAL_ROWS = 1000
+"""Rows whose residuals are computed exactly: a fraction of a second."""
+
+
+def as_parent(fit: LocalFit, comparison: Comparison) -> Parent:
+    """The fit as the parent of others: its θ, and the periods in what it leaves unexplained."""
+    layout = lay_out(fit.expression, fit.num_inputs, fit.ard)
+    X, y = comparison.data.sample(RESIDUAL_ROWS, comparison.rng("residuals"))
+    targets = comparison.likelihood.pseudo_targets(y)
+    bank = bank_of([fit.expression], fit.num_inputs, ard=fit.ard)
+    theta = fit.theta[np.newaxis]
+    noise = bank.noise(theta, X)[0]
+    covariance = bank(theta, X)[0]
+    covariance = tf.linalg.set_diag(covariance, tf.linalg.diag_part(covariance) + noise)
+    root = tf.linalg.cholesky(covariance)
+    residuals = noise * tf.linalg.cholesky_solve(root, targets[:, np.newaxis])[:, 0]
+    if not np.isfinite(residuals).all():
+        return Parent(layout, fit.theta)
+    return Parent(layout, fit.theta, summarise_inputs(X, residuals.numpy()))

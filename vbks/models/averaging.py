@@ -1,0 +1,218 @@
+"""The average over components: standardised inputs in, answers in the user's units out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import logsumexp
+
+from vbks.arrays import Array, Rows
+from vbks.errors import DataError
+from vbks.inference.likelihoods import Likelihood
+from vbks.models.components import Member
+from vbks.models.conditioning import members_in, posteriors_of
+from vbks.models.marginals import (
+    WarpedGaussians,
+    mixture_log_density,
+    mixture_moments,
+    mixture_quantiles,
+)
+from vbks.models.observations import draw_targets, observed_log_densities, observed_moments
+from vbks.models.posteriors import BLOCK, ELEMENTS_AT_ONCE, Data, Posteriors
+
+QUANTILE_SAMPLES = 4096
+"""Targets behind a quantile where it has no closed form: the 5 % quantile is then that of between
+4.3 % and 5.7 %."""
+
+JITTER = 1e-10
+"""Relative to its variances, on the diagonal of a covariance that functions are drawn with."""
+
+
+@dataclass(frozen=True, eq=False)
+class Average:
+    """The mixture of all components of some members, whose weights add up to one.
+
+    Posteriors are made when they are first needed, and kept. Inputs are standardised [N, D];
+    ``noisy`` asks for targets instead of the function.
+    """
+
+    members: tuple[Member, ...]
+    data: Data
+    likelihood: Likelihood
+    num_samples: int
+    seed: int
+
+    @cached_property
+    def posteriors(self) -> list[Posteriors]:
+        """The posteriors of all components."""
+        found = posteriors_of(self.members, self.data, self.num_samples, self.seed)
+        for place in sorted(set(range(len(self.members))) - members_in(found)):
+            fit, weight = self.members[place]
+            raise DataError(
+                f"'{fit.expression}', which has {weight:.2g} of the weight, cannot predict: its "
+                f"covariance has no Cholesky factor with a jitter of {fit.jitter:g}. Fit it again "
+                "with more jitter, or give it no weight."
+            )
+        return found
+
+    @cached_property
+    def weights(self) -> Array:
+        """Shares of the components: [R]."""
+        weights = np.concatenate([part.weights for part in self.posteriors])
+        return np.asarray(weights / weights.sum())
+
+    @cached_property
+    def parameters(self) -> Array:
+        """The likelihood's parameter of each component: [R]."""
+        return np.concatenate([part.kernels.parameters for part in self.posteriors])
+
+    def moments(self, X: Array, noisy: bool) -> tuple[Array, Array]:
+        """Mean and variance: [N] each."""
+        mean, variance = _in_blocks(
+            lambda rows: mixture_moments(self.weights, *self._component_moments(X[rows], noisy)), X
+        )
+        return mean, variance
+
+    def member_moments(self, X: Array) -> tuple[Array, Array]:
+        """Means and variances of the function under each member alone: [K, N] each."""
+        places = np.concatenate([part.members for part in self.posteriors])
+        own = [np.flatnonzero(places == member) for member in range(len(self.members))]
+
+        def of_block(rows: Rows) -> tuple[Array, Array]:
+            means, variances = self._component_moments(X[rows], noisy=False)
+            found = [
+                mixture_moments(self.weights[r] / self.weights[r].sum(), means[r], variances[r])
+                for r in own
+            ]
+            return np.stack([mean for mean, _ in found]), np.stack([var for _, var in found])
+
+        means, variances = _in_blocks(of_block, X)
+        return means, variances
+
+    def covariance(self, X: Array, noisy: bool) -> tuple[Array, Array]:
+        """Mean [N] and covariance [N, N], by total covariance."""
+        mean, _ = self.moments(X, noisy)
+        N, total = len(X), np.zeros((len(X), len(X)))
+        for part in self.posteriors:
+            for piece in part.in_pieces(max(1, ELEMENTS_AT_ONCE // (N * max(N, len(part.Z))))):
+                means, covariances = piece.joint(X)
+                if noisy:
+                    covariances = covariances + piece.noise(X)[..., np.newaxis] * np.eye(N)
+                variances = np.diagonal(covariances, axis1=-2, axis2=-1)
+                distance = piece.units.restore_moments(means, variances)[0] - mean
+                within = piece.units.restore_covariance(means, covariances)
+                total += np.einsum("r,rij->ij", piece.weights, within)
+                total += (piece.weights * distance.T) @ distance
+        return mean, total
+
+    def log_density(self, X: Array, y: Array) -> Array:
+        """Log densities of targets [N] in the user's units: [N]."""
+
+        def of_block(rows: Rows) -> tuple[Array]:
+            if self.likelihood.is_gaussian:
+                return (mixture_log_density(list(self._marginals(X[rows], noisy=True)), y[rows]),)
+            moments = self._component_moments(X[rows], noisy=False)
+            terms = observed_log_densities(self.likelihood, self.parameters, *moments, y[rows])
+            return (logsumexp(terms, axis=0, b=self.weights[:, np.newaxis]),)
+
+        (density,) = _in_blocks(of_block, X)
+        return density
+
+    def quantiles(self, X: Array, levels: Array, noisy: bool) -> Array:
+        """Quantiles at levels [Q]: [N, Q]."""
+
+        def of_block(rows: Rows) -> tuple[Array]:
+            if noisy and not self.likelihood.is_gaussian:
+                return (self._sampled_quantiles(X[rows], levels).T,)
+            return (mixture_quantiles(list(self._marginals(X[rows], noisy)), levels).T,)
+
+        (quantiles,) = _in_blocks(of_block, X)
+        return quantiles.T
+
+    def samples(
+        self, X: Array, num: int, rng: np.random.Generator, *, noisy: bool, joint: bool
+    ) -> Array:
+        """Functions or targets: [S, N], each from a component of its own.
+
+        If they are not joint, a sample has the right distribution at every input alone.
+        """
+        chosen = rng.choice(len(self.weights), num, p=self.weights)
+        found, start = np.empty((num, len(X))), 0
+        for part in self.posteriors:
+            is_own = (chosen >= start) & (chosen < start + len(part))
+            if np.any(is_own):
+                places, own = np.unique(chosen[is_own] - start, return_inverse=True)
+                found[is_own] = self._draw(part.take(places), own, X, rng, noisy, joint)
+            start += len(part)
+        return found
+
+    def _draw(
+        self,
+        part: Posteriors,
+        own: Rows,
+        X: Array,
+        rng: np.random.Generator,
+        noisy: bool,
+        joint: bool,
+    ) -> Array:
+        """Samples [S, N] from components, which are given for each."""
+        normal = rng.standard_normal((len(own), len(X)))
+        if joint:
+            z = np.empty(normal.shape)
+            for place, piece in enumerate(part.in_pieces(1)):
+                means, covariances = piece.joint(X)
+                z[own == place] = means[0] + normal[own == place] @ _root(covariances[0]).T
+        else:
+            means, variances = _in_blocks(lambda rows: part.marginals(X[rows]), X)
+            z = means[own] + np.sqrt(variances[own]) * normal
+        if noisy and not self.likelihood.is_gaussian:
+            return draw_targets(self.likelihood, part.kernels.parameters[own], z, rng)
+        if noisy:
+            z = z + np.sqrt(part.noise(X)[own]) * rng.standard_normal(z.shape)
+        return part.units.restore_targets(z)
+
+    def _sampled_quantiles(self, X: Array, levels: Array) -> Array:
+        rng = np.random.default_rng(self.seed)
+        means, variances = self._component_moments(X, noisy=False)
+        strata = (np.arange(QUANTILE_SAMPLES) + 0.5) / QUANTILE_SAMPLES
+        chosen = np.searchsorted(np.cumsum(self.weights)[:-1], strata)
+        f = rng.normal(means[chosen], np.sqrt(variances[chosen]))
+        y = draw_targets(self.likelihood, self.parameters[chosen], f, rng)
+        return np.asarray(np.quantile(y, levels, axis=0, method="inverted_cdf").T)
+
+    def _marginals(self, X: Array, noisy: bool) -> Iterator[WarpedGaussians]:
+        """The function, or targets with Gaussian noise, at a block of inputs."""
+        for part in self.posteriors:
+            means, variances = part.marginals(X)
+            if noisy:
+                variances = variances + part.noise(X)
+            yield WarpedGaussians(part.units, part.weights, means, variances)
+
+    def _component_moments(self, X: Array, noisy: bool) -> tuple[Array, Array]:
+        """Means and variances of each component at a block of inputs: [R, N]."""
+        is_gaussian = self.likelihood.is_gaussian
+        found = [part.restored() for part in self._marginals(X, noisy and is_gaussian)]
+        means, variances = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        if noisy and not is_gaussian:
+            return observed_moments(self.likelihood, self.parameters, means, variances)
+        return means, variances
+
+
+def _in_blocks(evaluate: Callable[[Rows], tuple[Array, ...]], X: Array) -> tuple[Array, ...]:
+    """Results whose last axis is that of the rows, of one block of rows after the other."""
+    places = np.arange(len(X))
+    found = [evaluate(places[start : start + BLOCK]) for start in range(0, len(X), BLOCK)]
+    return tuple(np.concatenate(parts, axis=-1) for parts in zip(*found, strict=True))
+
+
+def _root(covariance: Array) -> Array:
+    """A matrix whose square is the covariance, all but singular as it may be."""
+    try:
+        scale = JITTER * np.trace(covariance) / len(covariance)
+        return np.linalg.cholesky(covariance + scale * np.eye(len(covariance)))
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(covariance)
+        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))

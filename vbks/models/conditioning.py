@@ -1,0 +1,201 @@
+"""From members to the posteriors of their components: exact, collapsed or stochastic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from vbks.arrays import Array
+from vbks.data import TrainingData
+from vbks.errors import DataError
+from vbks.inference.local_fit import LocalFit
+from vbks.inference.whitening import factorise, gaussian_sums
+from vbks.models.components import Component, Member, at_means, draw_components
+from vbks.models.posteriors import (
+    BLOCK,
+    ELEMENTS_AT_ONCE,
+    ComponentKernels,
+    Data,
+    Posteriors,
+    as_tensor,
+    compiled,
+)
+
+
+def posteriors_of(
+    members: Sequence[Member], data: Data, num_samples: int, seed: int
+) -> list[Posteriors]:
+    """Posteriors at samples of θ from all members, without those that have none.
+
+    A sample whose matrices cannot be factorised leaves its weight to the others of its member. If
+    all samples of a member are so, its modes are taken at their means. A member that has no
+    posterior even there is missing.
+    """
+    found = _surviving(condition(draw_components(members, num_samples, seed), data))
+    lost = set(range(len(members))) - members_in(found)
+    if lost:
+        members = [
+            (at_means(fit) if place in lost else fit, weight)
+            for place, (fit, weight) in enumerate(members)
+        ]
+        found = _surviving(condition(draw_components(members, num_samples, seed), data))
+    return found
+
+
+def members_in(posteriors: Sequence[Posteriors]) -> set[int]:
+    """Places of the members that have a component."""
+    return {int(member) for part in posteriors for member in part.members}
+
+
+def condition(components: Sequence[Component], data: Data) -> list[Posteriors]:
+    """Posteriors of all components, grouped by what they share, in pieces of a good size."""
+    groups: dict[Any, list[Component]] = {}
+    for component in components:
+        groups.setdefault(_shared(component.fit), []).append(component)
+    return [part for group in groups.values() for part in _condition_group(group, data)]
+
+
+def data_by_warp(fits: Sequence[LocalFit], data: Data | TrainingData) -> Data:
+    """The data of each fit, by its warp; data without a mapping is that of all fits."""
+    given = {data.units.warp: data} if isinstance(data, TrainingData) else data
+    for fit in fits:
+        if fit.warp not in given:
+            raise DataError(
+                f"'{fit.expression}' was fitted with the warp '{fit.warp.name}', but there is no "
+                "data with it. Give a mapping from each warp to the data under it, as "
+                "`TrainingData.warped` makes them."
+            )
+        if fit.num_inputs != given[fit.warp].num_inputs:
+            raise DataError(
+                f"'{fit.expression}' was fitted to {fit.num_inputs} inputs, but the data has "
+                f"{given[fit.warp].num_inputs}. Give the data of the fit."
+            )
+    return {fit.warp: given[fit.warp] for fit in fits}
+
+
+def _shared(fit: LocalFit) -> Any:
+    """What components have in common that are worked on together."""
+    inducing = None if fit.inducing is None else fit.inducing.tobytes()
+    return fit.bound, fit.warp, fit.ard, inducing
+
+
+def _condition_group(group: Sequence[Component], data: Data) -> list[Posteriors]:
+    fit = group[0].fit
+    rows = data[fit.warp]
+    Z = rows.arrays()[0] if fit.inducing is None else fit.inducing
+    size = max(1, ELEMENTS_AT_ONCE // (len(Z) * max(len(Z), BLOCK)))
+    starts = range(0, len(group), size)
+    pieces = [_Piece(group[start : start + size], rows, Z) for start in starts]
+    match fit.bound:
+        case "exact":
+            return [_exact(piece) for piece in pieces]
+        case "collapsed":
+            return _collapsed(pieces)
+    return [_stochastic(piece) for piece in pieces]
+
+
+class _Piece:
+    """Components on their way to a posterior."""
+
+    def __init__(self, components: Sequence[Component], data: TrainingData, Z: Array) -> None:
+        self.kernels, self.data, self.Z = ComponentKernels(components), data, as_tensor(Z)
+        self.weights = np.array([component.weight for component in components])
+
+    def factor(self) -> tf.Tensor:
+        """L of Kuu."""
+        return factorise(self.kernels(self.Z), self.kernels.jitter)
+
+    def finish(self, L: tf.Tensor, m: tf.Tensor, W: tf.Tensor | None) -> Posteriors:
+        return Posteriors(self.kernels, self.data, self.Z, L, m, W, self.weights)
+
+
+def _exact(piece: _Piece) -> Posteriors:
+    X, y = piece.data.arrays()
+    noise = piece.kernels.noise(X) + piece.kernels.jitter
+    L, m = _whitened(piece.kernels(piece.Z), noise, as_tensor(y))
+    return piece.finish(L, m, None)
+
+
+def _collapsed(pieces: Sequence[_Piece]) -> list[Posteriors]:
+    """The best q(v) of each component, all in one pass over the data."""
+    factors = [piece.factor() for piece in pieces]
+    precisions = [tf.zeros_like(L) for L in factors]
+    linears = [tf.zeros_like(L[..., 0]) for L in factors]
+    for X, y in pieces[0].data.blocks(BLOCK):
+        targets = as_tensor(y)
+        for place, piece in enumerate(pieces):
+            noise, Kuf = piece.kernels.noise(X), piece.kernels(piece.Z, X)
+            precision, linear, _ = gaussian_sums(
+                factors[place], Kuf, tf.zeros_like(noise), noise, targets
+            )
+            precisions[place] += precision
+            linears[place] += linear
+    return [
+        piece.finish(L, *_best_q(precision, linear))
+        for piece, L, precision, linear in zip(pieces, factors, precisions, linears, strict=True)
+    ]
+
+
+def _stochastic(piece: _Piece) -> Posteriors:
+    """q(v) as the fit has it, the same for all samples of θ."""
+    moments: dict[int, tuple[Array, Array]] = {}
+    order = []
+    for component in piece.kernels.components:
+        q_u = component.fit.q_u
+        if q_u is None:
+            raise DataError(f"'{component.fit.expression}' has no q(u), which predictions need.")
+        if id(q_u) not in moments:
+            moments[id(q_u)] = q_u.mean, _root(q_u.covariance)
+        order.append(id(q_u))
+    m, W = (np.stack([moments[key][part] for key in order]) for part in (0, 1))
+    return piece.finish(piece.factor(), as_tensor(m), as_tensor(W))
+
+
+def _root(covariance: Array) -> Array:
+    """W with WᵀW a covariance, also where rounding has made it indefinite."""
+    values, vectors = np.linalg.eigh(covariance)
+    return np.asarray(np.sqrt(np.maximum(values, 0.0))[:, np.newaxis] * vectors.T)
+
+
+def _surviving(posteriors: Sequence[Posteriors]) -> list[Posteriors]:
+    """Without components that have no posterior, whose weights go to others of their members."""
+    if all(np.all(part.is_finite) for part in posteriors):
+        return list(posteriors)
+    finite = [np.flatnonzero(part.is_finite) for part in posteriors]
+    kept = [
+        part.take(places) for part, places in zip(posteriors, finite, strict=True) if len(places)
+    ]
+    before, after = _member_weights(posteriors), _member_weights(kept)
+    return [
+        part.reweighted(np.array([before[member] / after[member] for member in part.members]))
+        for part in kept
+    ]
+
+
+def _member_weights(posteriors: Sequence[Posteriors]) -> dict[int, float]:
+    weights: dict[int, float] = {}
+    for part in posteriors:
+        for member, weight in zip(part.members, part.weights, strict=True):
+            weights[member] = weights.get(member, 0.0) + weight
+    return weights
+
+
+@compiled
+def _whitened(K: tf.Tensor, noise: tf.Tensor, y: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """L of the covariance of y, and m = L⁻¹y."""
+    L = tf.linalg.cholesky(tf.linalg.set_diag(K, tf.linalg.diag_part(K) + noise))
+    targets = tf.broadcast_to(y[:, tf.newaxis], tf.concat([tf.shape(noise), [1]], axis=0))
+    return L, tf.linalg.triangular_solve(L, targets)[..., 0]
+
+
+@compiled
+def _best_q(precision: tf.Tensor, linear: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """m = Sb for the linear term b, and a root of S = (I + precision)⁻¹."""
+    P = tf.linalg.set_diag(precision, tf.linalg.diag_part(precision) + 1.0)
+    root = tf.linalg.cholesky(P)
+    eye = tf.eye(tf.shape(P)[-1], batch_shape=tf.shape(P)[:-2], dtype=P.dtype)
+    W = tf.linalg.triangular_solve(root, eye)
+    return tf.linalg.matvec(W, tf.linalg.matvec(W, linear), transpose_a=True), W

@@ -1,0 +1,182 @@
+"""Posteriors of the function for many components at once, a component being a fit at one θ.
+
+All bounds have one form. With A = L⁻¹k(Z, x), the mean is Aᵀm and the covariance is
+k(x, x') − Aᵀ(I − S)A'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import gpflow
+import numpy as np
+import tensorflow as tf
+
+from vbks.arrays import Array, Mask, Rows
+from vbks.data import TrainingData, Units, Warp
+from vbks.kernels import bank_of
+from vbks.models.components import Component
+
+BLOCK = 512
+"""Rows of data or of new inputs that are worked on together: enough that overheads are small."""
+
+ELEMENTS_AT_ONCE = 2_000_000
+"""Numbers in the kernel matrices that are computed together. There are about six arrays of this
+size at once, 100 MB; where one component alone is larger, components come one at a time."""
+
+Data: TypeAlias = Mapping[Warp, TrainingData]
+"""The same rows under each warp of their targets."""
+
+
+class ComponentKernels:
+    """The kernels of R components, each at its θ."""
+
+    def __init__(self, components: Sequence[Component]) -> None:
+        fit = components[0].fit
+        self.components = tuple(components)
+        expressions = [component.fit.expression for component in components]
+        self._bank = bank_of(expressions, fit.num_inputs, ard=fit.ard)
+        self._theta = np.zeros((len(components), self._bank.num_slots))
+        for row, component in zip(self._theta, components, strict=True):
+            row[: len(component.theta)] = component.theta
+
+    def __len__(self) -> int:
+        return len(self.components)
+
+    def __call__(self, X1: Array | tf.Tensor, X2: Array | tf.Tensor | None = None) -> tf.Tensor:
+        """Kernel matrices without noise: [R, n1, n2]."""
+        return self._bank(self._theta, X1, X2)
+
+    def diag(self, X: Array) -> tf.Tensor:
+        """Diagonals of the kernel matrices without noise: [R, N]."""
+        return self._bank.diag(self._theta, X)
+
+    def noise(self, X: Array) -> tf.Tensor:
+        """Variances of Gaussian noise, from the likelihood and from white noise: [R, N]."""
+        return self._bank.noise(self._theta, X)
+
+    @property
+    def jitter(self) -> tf.Tensor:
+        """What fits have added to diagonals before these were factorised: [R, 1]."""
+        return as_tensor(np.array([[component.fit.jitter] for component in self.components]))
+
+    @property
+    def parameters(self) -> Array:
+        """The parameter of the likelihood, which is the variance of Gaussian noise: [R]."""
+        return np.asarray(np.exp(self._theta[:, 0]))
+
+
+@dataclass(frozen=True, eq=False)
+class Posteriors:
+    """Posteriors of the function for R components with the same data, bound and inducing inputs.
+
+    Exact fits have all rows as Z, the covariance of y as LLᵀ, and S = 0. Others have LLᵀ = Kuu
+    and q(v) = N(m, S) for the whitened values v of the function at Z. Inputs are standardised, and
+    so is what comes out.
+    """
+
+    kernels: ComponentKernels
+    data: TrainingData
+    Z: tf.Tensor
+    """[M, D]."""
+    L: tf.Tensor
+    """[R, M, M]."""
+    m: tf.Tensor
+    """[R, M]."""
+    W: tf.Tensor | None
+    """A root of S = WᵀW: [R, M, M]."""
+    weights: Array
+    """Shares of the components in the mixture: [R]."""
+
+    def __len__(self) -> int:
+        return len(self.kernels)
+
+    @property
+    def units(self) -> Units:
+        """The units of the data."""
+        return self.data.units
+
+    @property
+    def members(self) -> Rows:
+        """The place among the members that each component comes from: [R]."""
+        return np.array([component.member for component in self.kernels.components])
+
+    @property
+    def is_finite(self) -> Mask:
+        """Which components have a posterior: their matrices could be factorised."""
+        sums = tf.reduce_sum(self.m, -1) + tf.linalg.trace(self.L)
+        return np.asarray(np.isfinite(sums.numpy()))
+
+    def marginals(self, X: Array) -> tuple[Array, Array]:
+        """Means and variances of the function at a block of inputs [N, D]: [R, N] each."""
+        kernels = self.kernels
+        mean, variance = _marginals(self.L, self.m, self.W, kernels(self.Z, X), kernels.diag(X))
+        return mean.numpy(), variance.numpy()
+
+    def joint(self, X: Array) -> tuple[Array, Array]:
+        """Means [R, N] and covariances [R, N, N] of the function."""
+        kernels = self.kernels
+        mean, covariance = _joint(self.L, self.m, self.W, kernels(self.Z, X), kernels(X))
+        return mean.numpy(), covariance.numpy()
+
+    def noise(self, X: Array) -> Array:
+        """Variances of Gaussian noise: [R, N].
+
+        The jitter of an exact fit is on the diagonal of the covariance of y, so it is noise.
+        """
+        noise = self.kernels.noise(X)
+        return np.asarray(noise + self.kernels.jitter if self.W is None else noise)
+
+    def take(self, places: Rows) -> Posteriors:
+        """Some of the components."""
+        kernels = ComponentKernels([self.kernels.components[place] for place in places])
+        L, m = tf.gather(self.L, places), tf.gather(self.m, places)
+        W = None if self.W is None else tf.gather(self.W, places)
+        return Posteriors(kernels, self.data, self.Z, L, m, W, self.weights[places])
+
+    def in_pieces(self, size: int) -> Iterator[Posteriors]:
+        """The components, at most so many at a time."""
+        if len(self) <= size:
+            yield self
+            return
+        for start in range(0, len(self), size):
+            yield self.take(np.arange(start, min(start + size, len(self))))
+
+    def reweighted(self, factors: Array) -> Posteriors:
+        """The same with weights times factors [R]."""
+        return replace(self, weights=self.weights * factors)
+
+
+def as_tensor(values: Array) -> tf.Tensor:
+    """The tensor of an array, in GPflow's precision."""
+    return tf.constant(values, gpflow.default_float())
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """A graph of a function, which serves arrays of any size once it has seen two."""
+    return tf.function(function, autograph=False, reduce_retracing=True)
+
+
+@compiled
+def _marginals(
+    L: tf.Tensor, m: tf.Tensor, W: tf.Tensor | None, cross: tf.Tensor, diagonal: tf.Tensor
+) -> tuple[tf.Tensor, tf.Tensor]:
+    A = tf.linalg.triangular_solve(L, cross)
+    variance = diagonal - tf.reduce_sum(tf.square(A), axis=-2)
+    if W is not None:
+        variance += tf.reduce_sum(tf.square(tf.linalg.matmul(W, A)), axis=-2)
+    return tf.linalg.matvec(A, m, transpose_a=True), tf.maximum(variance, 0.0)
+
+
+@compiled
+def _joint(
+    L: tf.Tensor, m: tf.Tensor, W: tf.Tensor | None, cross: tf.Tensor, K: tf.Tensor
+) -> tuple[tf.Tensor, tf.Tensor]:
+    A = tf.linalg.triangular_solve(L, cross)
+    covariance = K - tf.linalg.matmul(A, A, transpose_a=True)
+    if W is not None:
+        WA = tf.linalg.matmul(W, A)
+        covariance += tf.linalg.matmul(WA, WA, transpose_a=True)
+    return tf.linalg.matvec(A, m, transpose_a=True), covariance

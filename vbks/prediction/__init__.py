@@ -1,0 +1,5 @@
+"""Answers: what a user holds after a fit, and what can be asked of it."""
+
+from vbks.prediction.selection import Selection
+
+__all__ = ["Selection"]

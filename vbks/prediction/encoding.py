@@ -1,0 +1,183 @@
+"""A selection as plain values and packed arrays, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, get_args
+
+import numpy as np
+import pandas as pd
+
+from vbks.arrays import Array
+from vbks.data import ArraySource, Source, TrainingData, Units, Warp, warp_to_values
+from vbks.errors import FileError, VbksError
+from vbks.inference.local_fit import Correction
+from vbks.prediction.fit_encoding import InducingInputs, decode_fit, decode_warp, encode_fit
+from vbks.prediction.likelihood_encoding import decode_likelihood, encode_likelihood
+from vbks.prediction.missing_rows import MissingRows
+from vbks.prediction.records import Packing, Record, Unpacking, damaged, plain_number
+from vbks.prediction.selection import Selection
+from vbks.selection import BeliefKind, BeliefSettings, KernelPrior
+
+
+def encode(selection: Selection) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Everything that a selection is made of."""
+    packing, inducing = Packing(), InducingInputs()
+    fits = [encode_fit(fit, inducing, packing) for fit in selection.fits]
+    for table in inducing.tables:
+        packing.add("inducing", table)
+    names = selection.feature_names
+    plain = {
+        "likelihood": encode_likelihood(selection.likelihood),
+        "belief": _encode_settings(selection.settings),
+        "feature_names": None if names is None else list(names),
+        "notices": list(selection.notices),
+        "rows": _encode_rows(selection, packing),
+        "data": [_encode_data(warp, data, packing) for warp, data in selection.data.items()],
+        "inducing": [len(table) for table in inducing.tables],
+        "fits": fits,
+        "trace": _encode_trace(selection.trace, packing),
+    }
+    return plain, packing.arrays()
+
+
+def decode(record: Record, arrays: Mapping[str, Array], place: str) -> Selection:
+    """The selection that was encoded; ``place`` is what messages call the arrays."""
+    unpacking = Unpacking(arrays, place)
+    source = _decode_rows(record.record("rows"), unpacking)
+    data = dict(_decode_data(part, source, unpacking) for part in record.records("data", "data"))
+    if not data:
+        raise damaged(f"{record.place} has no data")
+    D = source.num_inputs
+    inducing = [unpacking.take("inducing", size, D) for size in record.counts("inducing")]
+    fits = tuple(decode_fit(fit, D, inducing, unpacking) for fit in record.records("fits", "fit"))
+    for number, fit in enumerate(fits, 1):
+        if fit.warp not in data:
+            raise damaged(f"fit {number} of {record.place} is of other data than is there")
+    trace = _decode_trace(record, unpacking)
+    unpacking.finish()
+    try:
+        selection = Selection(
+            fits,
+            data,
+            _decode_settings(record.record("belief")),
+            decode_likelihood(record.record("likelihood")),
+            None if record.is_null("feature_names") else record.texts("feature_names"),
+            record.texts("notices"),
+            trace,
+        )
+    except FileError:
+        raise
+    except VbksError as error:
+        raise damaged(f"{record.place} cannot be read: {str(error).rstrip('.')}") from None
+    if isinstance(source, MissingRows) and _needs_rows(selection):
+        raise damaged(f"{record.place} says that rows were not saved, but its fits need them")
+    return selection
+
+
+def _encode_rows(selection: Selection, packing: Packing) -> dict[str, Any]:
+    """All warps have the same rows. Those outside of memory are left out where none needs them."""
+    source = next(iter(selection.data.values())).source
+    is_in_memory = isinstance(source, ArraySource) and source.is_in_memory
+    is_saved = is_in_memory or _needs_rows(selection)
+    if is_saved:
+        X, y = next(source.blocks(source.num_rows))
+        packing.add("X", X)
+        packing.add("y", y)
+    return {"saved": is_saved, "num_rows": source.num_rows, "num_inputs": source.num_inputs}
+
+
+def _decode_rows(record: Record, unpacking: Unpacking) -> Source:
+    N, D = record.count("num_rows"), record.count("num_inputs")
+    if not N or not D:
+        raise damaged(f"{record.place} has {N} rows of {D} inputs, expected at least one of each")
+    if not record.flag("saved"):
+        return MissingRows(N, D)
+    X, y = unpacking.take("X", N, D), unpacking.take("y", N)
+    if not (np.isfinite(X).all() and np.isfinite(y).all()):
+        raise damaged(f"{record.place} has missing or infinite values")
+    return ArraySource(X, y)
+
+
+def _needs_rows(selection: Selection) -> bool:
+    """Whether predictions cannot be made from the posteriors of the fits alone."""
+    bounds = {fit.bound for fit in selection.fits if fit.status == "fitted"}
+    return selection.settings.kind == "stacking" or bounds != {"stochastic"}
+
+
+def _encode_data(warp: Warp, data: TrainingData, packing: Packing) -> dict[str, Any]:
+    units = data.units
+    packing.add("x_mean", units.x_mean)
+    packing.add("x_scale", units.x_scale)
+    return {
+        "warp": warp_to_values(warp),
+        "y_mean": plain_number(units.y_mean),
+        "y_scale": plain_number(units.y_scale),
+        "log_jacobian": plain_number(data.log_jacobian),
+        "notices": list(data.notices),
+    }
+
+
+def _decode_data(record: Record, source: Source, unpacking: Unpacking) -> tuple[Warp, TrainingData]:
+    units = Units(
+        x_mean=unpacking.take("x_mean", source.num_inputs),
+        x_scale=unpacking.take("x_scale", source.num_inputs),
+        y_mean=record.finite("y_mean"),
+        y_scale=record.finite("y_scale"),
+        warp=decode_warp(record),
+    )
+    scales = np.append(units.x_scale, units.y_scale)
+    if not (np.isfinite(units.x_mean).all() and np.isfinite(scales).all() and (scales > 0).all()):
+        raise damaged(f"{record.place} has units that are not numbers with scales above 0")
+    log_jacobian = record.finite("log_jacobian")
+    return units.warp, TrainingData(source, units, record.texts("notices"), log_jacobian)
+
+
+def _encode_settings(settings: BeliefSettings) -> dict[str, Any]:
+    return {
+        "kind": settings.kind,
+        "temperature": plain_number(settings.temperature),
+        "prior": settings.prior,
+        "prior_variance": plain_number(settings.prior_variance),
+        "correction": settings.correction,
+        "members": None if settings.members is None else int(settings.members),
+        "seed": int(settings.seed),
+    }
+
+
+def _decode_settings(record: Record) -> BeliefSettings:
+    return BeliefSettings(
+        kind=record.one_of("kind", get_args(BeliefKind)),
+        temperature=record.number("temperature"),
+        prior=record.one_of("prior", get_args(KernelPrior)),
+        prior_variance=record.number("prior_variance"),
+        correction=record.one_of("correction", get_args(Correction)),
+        members=None if record.is_null("members") else record.count("members"),
+        seed=record.count("seed"),
+    )
+
+
+def _encode_trace(trace: pd.DataFrame | None, packing: Packing) -> dict[str, Any] | None:
+    if trace is None:
+        return None
+    packing.add("trace", trace.to_numpy())
+    return {
+        "proportions": [float(proportion) for proportion in trace.index],
+        "expressions": list(trace.columns.get_level_values("expression")),
+        "warps": list(trace.columns.get_level_values("warp")),
+    }
+
+
+def _decode_trace(record: Record, unpacking: Unpacking) -> pd.DataFrame | None:
+    if record.is_null("trace"):
+        return None
+    trace = record.record("trace")
+    expressions, warps = trace.texts("expressions"), trace.texts("warps")
+    if len(expressions) != len(warps):
+        raise damaged(f"{trace.place} has {len(expressions)} expressions and {len(warps)} warps")
+    proportions = trace.numbers("proportions")
+    return pd.DataFrame(
+        unpacking.take("trace", len(proportions), len(expressions)),
+        index=pd.Index(proportions, name="proportion"),
+        columns=pd.MultiIndex.from_arrays([expressions, warps], names=["expression", "warp"]),
+    )

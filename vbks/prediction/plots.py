@@ -1,0 +1,242 @@
+"""Pictures of a selection: its prediction, its belief, and how the belief moved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from vbks.arrays import Array
+from vbks.data import read_inputs
+from vbks.errors import DataError
+from vbks.prediction.selection import KINDS, Selection
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+GRID_POINTS = 400
+"""Inputs at which a curve is drawn: about one for each pixel pair of a usual figure."""
+
+BEFORE, AFTER = 0.03, 0.15
+"""Shares of the range of the inputs that a curve begins before the data and goes on after them:
+what comes next is asked for more often than what was before."""
+
+MOST_POINTS = 2000
+"""Rows that are drawn; of more, so many at random."""
+
+MOST_BARS = 300
+"""Rows that are drawn with error bars, which hide each other sooner."""
+
+LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+"""Quantiles of the 90 % band, the 50 % band and the median."""
+
+LEAST_BARS = 3
+"""Bars for which there is space at least, so that a single one is not a block."""
+
+LONGEST_LABEL = 44
+"""Characters of an expression that fit beside a picture."""
+
+BLUE, DARK, GREY, ORANGE = "#2f6db3", "#1b2a41", "#8a8f98", "#d9772b"
+
+_MARKERS = {"vbks": "D", "bayes": "o", "stacking": "s"}
+
+
+def plot_prediction(selection: Selection, ax: Axes | None = None, Xnew: Any = None) -> Axes:
+    """The data, the median of new targets, and the intervals that hold 50 % and 90 % of them.
+
+    Of one input, that is a curve over the range of the data and a little beyond, or over Xnew. Of
+    several, predictions at the rows of the fit are drawn against their targets.
+    """
+    num_inputs = selection.data[selection.best.warp].num_inputs
+    if num_inputs > 1:
+        if Xnew is not None:
+            raise DataError(
+                f"Xnew can be drawn over one input, and there are {num_inputs}. Leave it "
+                "out to see predictions against targets, or call predict_quantiles."
+            )
+        return _plot_against_targets(selection, _axes(ax, (5.0, 5.0)))
+    return _plot_curve(selection, _axes(ax, (8.0, 4.0)), Xnew)
+
+
+def plot_belief(selection: Selection, ax: Axes | None = None, num: int = 10) -> Axes:
+    """The probabilities of the best candidates as bars, with those of other beliefs as marks."""
+    _check_num(num)
+    table = selection.belief
+    best = table[table["status"] == "fitted"].head(num)
+    ax = _axes(ax, (8.0, 1.2 + 0.32 * max(len(best), LEAST_BARS)))
+    places, kind = np.arange(len(best)), selection.settings.kind
+    bars = ax.barh(places, best["probability"], height=0.62, color=BLUE, label=kind, zorder=2)
+    others = [other for other in KINDS if other != kind and best[other].notna().any()]
+    marks = [
+        ax.scatter(
+            best[other],
+            places,
+            s=22,
+            marker=_MARKERS[other],
+            facecolors="white",
+            edgecolors=DARK,
+            linewidths=1.0,
+            zorder=3,
+            clip_on=False,
+            label=other,
+        )
+        for other in others
+    ]
+    right = ax.get_yaxis_transform()
+    for place, probability in zip(places, best["probability"], strict=True):
+        text = _percent(probability)
+        ax.text(1.01, place, text, transform=right, va="center", fontsize="small", color=DARK)
+    ax.set_yticks(places, [_label(*pair) for pair in _pairs(best)])
+    ax.set_ylim(max(len(best), LEAST_BARS) - 0.5, -0.5)
+    ax.set_xlim(0.0, 1.02 * float(np.nanmax(best[["probability", *others]].to_numpy(float))))
+    ax.set_xlabel("probability")
+    ax.xaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
+    _legend(ax, 3, handles=[bars, *marks])
+    _tidy(ax, grid="x")
+    return ax
+
+
+def plot_trace(selection: Selection, ax: Axes | None = None, num: int = 6) -> Axes:
+    """The probabilities of the candidates that have led, against the share of the rows seen."""
+    _check_num(num)
+    trace = selection.trace
+    if trace is None:
+        raise DataError(
+            "this selection has no trace of its belief. Call vbks.fit(..., trace=10) for one."
+        )
+    ax = _axes(ax, (8.0, 4.0))
+    led = trace.max().sort_values(ascending=False, kind="stable").index[:num]
+    ranked = trace[led].iloc[-1].sort_values(ascending=False, kind="stable").index
+    for pair in ranked:
+        ax.plot(trace.index, trace[pair], marker="o", markersize=4, label=_label(*pair))
+    others = trace.drop(columns=list(led))
+    if others.shape[1]:
+        label = f"{others.shape[1]} other{'s' * (others.shape[1] > 1)}"
+        ax.plot(trace.index, others.sum(axis=1), "--", color=GREY, label=label)
+    ax.set_xlim(0.0, 1.02)
+    ax.set_ylim(-0.02, 1.02)
+    ax.set_xlabel("share of the rows seen")
+    ax.set_ylabel("probability")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
+    _legend(ax, 2)
+    _tidy(ax, grid="both")
+    return ax
+
+
+def _plot_curve(selection: Selection, ax: Axes, Xnew: Any) -> Axes:
+    X, y = _rows(selection, MOST_POINTS)
+    x = X[:, 0]
+    inputs = _grid(x) if Xnew is None else Xnew
+    grid = read_inputs(inputs).X[:, 0].astype(np.float64)
+    order = np.argsort(grid)
+    found = selection.predict_quantiles(inputs, LEVELS)
+    grid, (low, lower, median, upper, high) = grid[order], found[order].T
+    ax.fill_between(grid, low, high, color=BLUE, alpha=0.16, linewidth=0, label="90 %")
+    ax.fill_between(grid, lower, upper, color=BLUE, alpha=0.30, linewidth=0, label="50 %")
+    ax.plot(grid, median, color=BLUE, linewidth=1.6, label="median")
+    size = float(np.clip(1500.0 / len(x), 3.0, 14.0))
+    ax.scatter(x, y, s=size, color=DARK, linewidths=0, zorder=3, label="data")
+    ax.set_xlim(min(grid[0], x.min()), max(grid[-1], x.max()))
+    ax.set_xlabel(_input_name(selection))
+    ax.set_ylabel("target")
+    _legend(ax, 4)
+    _tidy(ax)
+    return ax
+
+
+def _plot_against_targets(selection: Selection, ax: Axes) -> Axes:
+    X, y = _rows(selection, MOST_BARS)
+    low, _, median, _, high = selection.predict_quantiles(X, LEVELS).T
+    ax.errorbar(
+        y,
+        median,
+        yerr=[median - low, high - median],
+        fmt="o",
+        markersize=3.5,
+        color=BLUE,
+        ecolor=BLUE,
+        elinewidth=0.8,
+        alpha=0.6,
+        label="median and 90 %",
+    )
+    ends = [min(y.min(), low.min()), max(y.max(), high.max())]
+    ax.plot(ends, ends, color=ORANGE, linewidth=1.2, zorder=1, label="as observed")
+    ax.set_xlabel("observed target")
+    ax.set_ylabel("predicted target")
+    _legend(ax, 2)
+    _tidy(ax, grid="both")
+    return ax
+
+
+def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    """The axes given, or those of a new figure, for which alone `pyplot` is needed."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    _, new = plt.subplots(figsize=size, layout="constrained")
+    return new
+
+
+def _rows(selection: Selection, most: int) -> tuple[Array, Array]:
+    """Rows in the user's units: all, or so many at random."""
+    source = selection.data[selection.best.warp].source
+    return source.sample(most, np.random.default_rng(0))
+
+
+def _grid(x: Array) -> Array:
+    low, high = float(x.min()), float(x.max())
+    reach = (high - low) or 1.0
+    return np.linspace(low - BEFORE * reach, high + AFTER * reach, GRID_POINTS)
+
+
+def _input_name(selection: Selection) -> str:
+    """The name of the only input; a dollar would begin a formula."""
+    names = selection.feature_names
+    return "input" if names is None else names[0].replace("$", r"\$")
+
+
+def _pairs(table: pd.DataFrame) -> list[tuple[str, str]]:
+    return list(zip(table["expression"], table["warp"], strict=True))
+
+
+def _label(expression: str, warp: str) -> str:
+    """A candidate in a few characters."""
+    if len(expression) > LONGEST_LABEL:
+        expression = expression[: LONGEST_LABEL - 1] + "…"
+    return expression if warp == "identity" else f"{expression}, {warp}"
+
+
+def _percent(share: float) -> str:
+    """A probability to a tenth of a percent; none and all are said only of 0 and 1."""
+    if share in (0.0, 1.0):
+        return f"{100 * share:g} %"
+    if 0.0005 <= share < 0.9995:
+        return f"{100 * share:.1f} %"
+    return "< 0.1 %" if share < 0.5 else "> 99.9 %"
+
+
+def _check_num(num: int) -> None:
+    if num < 1:
+        raise DataError(f"num is {num}, expected at least 1 candidate to draw.")
+
+
+def _legend(ax: Axes, num_columns: int, **settings: Any) -> None:
+    """A legend above the picture, where it hides nothing."""
+    ax.legend(
+        **settings,
+        ncols=num_columns,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        frameon=False,
+        fontsize="small",
+    )
+
+
+def _tidy(ax: Axes, grid: Any = None) -> None:
+    ax.spines[["top", "right"]].set_visible(False)
+    if grid is not None:
+        ax.grid(axis=grid, color=GREY, alpha=0.25, linewidth=0.7)
+        ax.set_axisbelow(True)

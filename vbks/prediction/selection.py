@@ -1,0 +1,318 @@
+"""The result of a fit: candidates, the belief over them, and averaged predictions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from vbks.arrays import Array
+from vbks.data import TrainingData, Units, Warp, read_inputs
+from vbks.errors import DataError, VbksError
+from vbks.execution import Stage, Workshop
+from vbks.grammar import Expression, arrange, parse
+from vbks.inference import LocalFit
+from vbks.inference.likelihoods import Gaussian, Likelihood
+from vbks.models import KernelMixture, gpflow_model, leave_one_out
+from vbks.prediction.missing_rows import MissingRows
+from vbks.selection import BeliefKind, BeliefSettings, KernelBelief, form_belief
+
+if TYPE_CHECKING:
+    from gpflow.models import GPR, SGPR, SVGP
+    from matplotlib.axes import Axes
+
+KINDS: tuple[BeliefKind, ...] = ("vbks", "bayes", "stacking")
+
+SIMILARITY_POINTS = 200
+"""Inputs at which the predictions of kernels are compared, unless others are given."""
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Fits of all candidates, the belief over them, and predictions averaged over it.
+
+    Inputs and targets are in the user's own units everywhere. A selection does not change:
+    `with_belief`, `pruned` and `update` give new ones.
+    """
+
+    fits: tuple[LocalFit, ...]
+    data: Mapping[Warp, TrainingData]
+    settings: BeliefSettings = field(default_factory=BeliefSettings)
+    likelihood: Likelihood = field(default_factory=Gaussian)
+    feature_names: tuple[str, ...] | None = None
+    notices: tuple[str, ...] = ()
+    """Sentences about data and search that the user should know."""
+    trace: pd.DataFrame | None = None
+    """Probabilities of candidates against the rows seen, where `fit` was asked for it."""
+
+    def __post_init__(self) -> None:
+        if not any(fit.status == "fitted" for fit in self.fits):
+            reasons = "; ".join(f"{fit.expression}: {fit.reason}" for fit in self.fits[:5])
+            raise VbksError(f"none of {len(self.fits)} candidates could be fitted. {reasons}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled and copied: the fields, and nothing that is computed from them."""
+        return {own.name: getattr(self, own.name) for own in fields(self)}
+
+    def __repr__(self) -> str:
+        best = self.best
+        return (
+            f"<Selection: {len(self.fits)} candidates, best '{best.expression}'"
+            f"{_of_warp(best)} with probability {self.probabilities.max():.2f}>"
+        )
+
+    # Belief
+
+    @cached_property
+    def kernel_belief(self) -> KernelBelief:
+        """The belief that predictions are averaged over, with q(g) where it has one."""
+        return self._form(self.settings.kind)
+
+    @property
+    def probabilities(self) -> Array:
+        """The belief in each of `fits`: [K]."""
+        return self.kernel_belief.probabilities
+
+    @property
+    def best(self) -> LocalFit:
+        """The candidate with the highest probability."""
+        return self.fits[int(np.argmax(self.probabilities))]
+
+    @cached_property
+    def belief(self) -> pd.DataFrame:
+        """A table of the candidates, best first, with all three beliefs beside each other."""
+        columns: dict[str, Any] = {
+            "expression": [str(fit.expression) for fit in self.fits],
+            "warp": [fit.warp.name for fit in self.fits],
+            "probability": self.probabilities,
+            **{kind: self._probabilities(kind) for kind in KINDS},
+            "elbo": [_evidence(fit, self.settings) for fit in self.fits],
+            "bic": [_bic(fit) for fit in self.fits],
+            "bound": [fit.bound for fit in self.fits],
+            "status": [fit.status for fit in self.fits],
+            "seconds": [fit.seconds for fit in self.fits],
+            "reason": [fit.reason for fit in self.fits],
+        }
+        table = pd.DataFrame(columns)
+        rank = {"fitted": 0, "dropped": 1, "failed": 2}
+        order = table.assign(rank=table["status"].map(rank)).sort_values(
+            ["rank", "probability", "elbo"], ascending=[True, False, False], kind="stable"
+        )
+        return table.loc[order.index].reset_index(drop=True)
+
+    def with_belief(self, kind: BeliefKind | None = None, **settings: Any) -> Selection:
+        """The same fits under another belief; settings are those of `BeliefSettings`."""
+        known = BeliefSettings.__dataclass_fields__
+        unknown = [name for name in settings if name not in known]
+        if unknown:
+            raise DataError(f"unknown setting {unknown[0]!r}. Known: {', '.join(known)}.")
+        return replace(
+            self, settings=replace(self.settings, kind=kind or self.settings.kind, **settings)
+        )
+
+    def pruned(self, num: int) -> Selection:
+        """The belief over the best so many candidates, formed again from the fits there are."""
+        return self.with_belief(members=num)
+
+    def correlations(self) -> pd.DataFrame:
+        """Correlations in q(g) of the VBKS belief: a diagnostic, not a likeness of kernels."""
+        belief = self._form("vbks")
+        kept = [k for k, p in enumerate(belief.probabilities) if p > 0]
+        names = [_name(self.fits[k]) for k in kept]
+        return pd.DataFrame(belief.correlations[np.ix_(kept, kept)], names, names)
+
+    def similarity(self, Xnew: Any = None) -> pd.DataFrame:
+        """How alike candidates are: correlations of their predictions, at data rows by default."""
+        if Xnew is None:
+            rng = np.random.default_rng(0)
+            inputs, _ = self._rows.source.sample(SIMILARITY_POINTS, rng)
+        else:
+            inputs = self._inputs(Xnew)
+        means, _ = self.mixture.member_predictions(inputs)
+        names = [_name(fit) for fit, _ in self.mixture.members]
+        return pd.DataFrame(np.atleast_2d(np.corrcoef(means)), names, names)
+
+    # Predictions
+
+    @cached_property
+    def mixture(self) -> KernelMixture:
+        """The averaged model as a GPflow model, in the user's units."""
+        return KernelMixture(self.fits, self.probabilities, self.data, likelihood=self.likelihood)
+
+    def predict_f(self, Xnew: Any, full_cov: bool = False) -> tuple[Array, Array]:
+        """Mean [N] and variance [N], or covariance [N, N], of the function, noise left out."""
+        mean, variance = self.mixture.predict_f(self._inputs(Xnew), full_cov=full_cov)
+        return mean.numpy()[:, 0], variance.numpy()[0 if full_cov else (slice(None), 0)]
+
+    def predict_y(self, Xnew: Any) -> tuple[Array, Array]:
+        """Mean [N] and variance [N] of new targets."""
+        mean, variance = self.mixture.predict_y(self._inputs(Xnew))
+        return mean.numpy()[:, 0], variance.numpy()[:, 0]
+
+    def predict_log_density(self, data: tuple[Any, Any]) -> Array:
+        """Log densities [N] of new targets under the mixture."""
+        Xnew, ynew = data
+        targets = np.asarray(ynew, float).reshape(-1, 1)
+        return np.ravel(self.mixture.predict_log_density((self._inputs(Xnew), targets)))
+
+    def predict_quantiles(self, Xnew: Any, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> Array:
+        """Quantiles of new targets under the mixture: [N, Q]."""
+        found = self.mixture.predict_quantiles(self._inputs(Xnew), quantiles)
+        return np.asarray(found).reshape(-1, len(quantiles))
+
+    def predict_f_samples(self, Xnew: Any, num_samples: int = 10) -> Array:
+        """Functions drawn from the averaged posterior: [S, N]."""
+        return np.asarray(self.mixture.predict_f_samples(self._inputs(Xnew), num_samples))[..., 0]
+
+    # Candidates
+
+    @property
+    def num_rows(self) -> int:
+        """Number N of rows that were learned from."""
+        return self._rows.num_rows
+
+    @property
+    def units(self) -> Units:
+        """The units of the best candidate, which its GPflow model does not know."""
+        return self.data[self.best.warp].units
+
+    def fit_of(self, expression: Expression | str, warp: str | None = None) -> LocalFit:
+        """The fit of a candidate, in whatever order it is written; the best of its warps."""
+        wanted = arrange(parse(expression))
+        found = [
+            (probability, k)
+            for k, (fit, probability) in enumerate(zip(self.fits, self.probabilities, strict=True))
+            if arrange(fit.expression) == wanted and warp in (None, fit.warp.name)
+        ]
+        if not found:
+            under = "" if warp is None else f" under the warp '{warp}'"
+            raise DataError(
+                f"'{wanted}'{under} was not tried. `belief` lists the {len(self.fits)} candidates."
+            )
+        return self.fits[max(found)[1]]
+
+    def model(
+        self, expression: Expression | str | None = None, warp: str | None = None
+    ) -> GPR | SGPR | SVGP:
+        """A candidate, or the best, as a trained GPflow model in warped standardised units.
+
+        ``selection.data[fit.warp].units`` converts: inputs go in by `standardise_inputs`, what
+        comes out goes through `restore_moments`.
+        """
+        fit = self.best if expression is None else self.fit_of(expression, warp)
+        return gpflow_model(fit, self.data[fit.warp], self.likelihood)
+
+    # More rows
+
+    def update(self, X: Any, y: Any) -> Selection:
+        """The selection after more rows: fits go on from where they are, and the belief moves.
+
+        Units and inducing inputs stay. Candidates that were dropped or have failed stay out.
+        """
+        data = {warp: rows.with_rows(X, y) for warp, rows in self.data.items()}
+        going = [k for k, fit in enumerate(self.fits) if fit.status == "fitted"]
+        first = self.fits[going[0]]
+        settings = {
+            "likelihood": self.likelihood, "ard": first.ard, "inducing": first.inducing
+        }  # fmt: skip
+        workshop = Workshop(data, Stage(first.bound, first.posterior), False, settings)
+        done = dict(zip(going, workshop.go_on([self.fits[k] for k in going]), strict=True))
+        fits = tuple(done.get(k, fit) for k, fit in enumerate(self.fits))
+        return replace(self, fits=fits, data=data, trace=None)
+
+    # Pictures
+
+    def plot_prediction(self, ax: Axes | None = None, Xnew: Any = None) -> Axes:
+        """The data and the averaged prediction with its 90 % interval, for one input."""
+        from vbks.prediction.plots import plot_prediction
+
+        return plot_prediction(self, ax, Xnew)
+
+    def plot_belief(self, ax: Axes | None = None, num: int = 10) -> Axes:
+        """The probabilities of the best candidates as bars."""
+        from vbks.prediction.plots import plot_belief
+
+        return plot_belief(self, ax, num)
+
+    def plot_trace(self, ax: Axes | None = None, num: int = 6) -> Axes:
+        """The belief against the proportion of rows seen."""
+        from vbks.prediction.plots import plot_trace
+
+        return plot_trace(self, ax, num)
+
+    def save(self, folder: Any) -> None:
+        """Write everything to a folder as JSON and NumPy arrays; `vbks.load` reads it."""
+        from vbks.prediction.files import save
+
+        save(self, folder)
+
+    # Own work
+
+    @property
+    def _rows(self) -> TrainingData:
+        """The rows under any of the warps."""
+        return next(iter(self.data.values()))
+
+    def _inputs(self, Xnew: Any) -> Array:
+        values, _, names = read_inputs(Xnew)
+        if names is not None and self.feature_names is not None and names != self.feature_names:
+            raise DataError(
+                f"Xnew has the columns {', '.join(names)}, but the fit had "
+                f"{', '.join(self.feature_names)}. Give the same columns in the same order."
+            )
+        if values.shape[1] != self._rows.num_inputs:
+            raise DataError(
+                f"Xnew has {values.shape[1]} columns, but the fit had {self._rows.num_inputs}."
+            )
+        return values
+
+    @cached_property
+    def _leave_one_out(self) -> Array:
+        densities = np.full((self._rows.num_rows, len(self.fits)), -math.inf)
+        for warp, rows in self.data.items():
+            own = [k for k, f in enumerate(self.fits) if f.status == "fitted" and f.warp == warp]
+            if own:
+                densities[:, own] = leave_one_out([self.fits[k] for k in own], rows)
+        return densities
+
+    @property
+    def _can_stack(self) -> bool:
+        """Whether rows are there to be left out, with noise for which that has a closed form."""
+        has_rows = not isinstance(self._rows.source, MissingRows)
+        return has_rows and self.likelihood.is_gaussian
+
+    def _form(self, kind: BeliefKind) -> KernelBelief:
+        settings = replace(self.settings, kind=kind)
+        return form_belief(self.fits, settings, lambda: self._leave_one_out)
+
+    def _probabilities(self, kind: BeliefKind) -> Array:
+        if kind == self.settings.kind:
+            return self.probabilities
+        if kind == "stacking" and not self._can_stack:
+            return np.full(len(self.fits), np.nan)
+        return self._form(kind).probabilities
+
+
+def _evidence(fit: LocalFit, settings: BeliefSettings) -> float:
+    return fit.log_evidence(settings.correction)
+
+
+def _bic(fit: LocalFit) -> float:
+    """log p(y|θ̂) − ½ p log N, comparable between warps; higher is better."""
+    if not fit.modes:
+        return math.nan
+    penalty = 0.5 * fit.num_free * math.log(fit.num_rows)
+    return fit.modes[0].log_likelihood - penalty + fit.log_jacobian
+
+
+def _name(fit: LocalFit) -> str:
+    return f"{fit.expression}{_of_warp(fit)}"
+
+
+def _of_warp(fit: LocalFit) -> str:
+    return "" if fit.warp.name == "identity" else f" of {fit.warp.name} targets"

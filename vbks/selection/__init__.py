@@ -1,0 +1,43 @@
+"""Choosing among kernels: searches that propose candidates, and beliefs over their fits."""
+
+from vbks.selection.belief import KernelBelief, bayes_belief
+from vbks.selection.budget import Budget, Purse, budget_of
+from vbks.selection.fixed_space import FixedSpace
+from vbks.selection.forming import (
+    DEFAULT_BELIEF,
+    BeliefKind,
+    BeliefSettings,
+    KernelPrior,
+    form_belief,
+    log_evidences,
+    log_prior,
+    paper_settings,
+)
+from vbks.selection.gaussian_belief import vbks_belief
+from vbks.selection.growing import Growing
+from vbks.selection.stacking import stacking_belief
+from vbks.selection.strategy import SearchState, Strategy, contenders, left_behind
+
+__all__ = [
+    "DEFAULT_BELIEF",
+    "BeliefKind",
+    "BeliefSettings",
+    "Budget",
+    "FixedSpace",
+    "Growing",
+    "KernelBelief",
+    "KernelPrior",
+    "Purse",
+    "SearchState",
+    "Strategy",
+    "bayes_belief",
+    "budget_of",
+    "contenders",
+    "form_belief",
+    "left_behind",
+    "log_evidences",
+    "log_prior",
+    "paper_settings",
+    "stacking_belief",
+    "vbks_belief",
+]

@@ -1,0 +1,69 @@
+"""What all searches have in common: a strategy proposes candidates and reads their fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from vbks.data.warps import Warp
+from vbks.inference.local_fit import LocalFit
+from vbks.inference.proposal import Proposal, Structure
+
+
+@dataclass(frozen=True)
+class SearchState:
+    """How far a search has come: all fits in their order, and whose children were proposed."""
+
+    fits: tuple[LocalFit, ...] = ()
+    expanded: frozenset[Structure] = frozenset()
+    rounds: int = 0
+    ending: str = ""
+    """Why the search has nothing more to propose."""
+
+    def with_fits(self, fits: Sequence[LocalFit]) -> SearchState:
+        """The state after a round of fits."""
+        return replace(self, fits=(*self.fits, *fits), rounds=self.rounds + 1)
+
+    def fitted(self) -> list[LocalFit]:
+        """Fits that count, the highest evidence first."""
+        known = [fit for fit in self.fits if fit.status == "fitted"]
+        return sorted(known, key=lambda fit: -fit.log_evidence())
+
+
+class Strategy(Protocol):
+    """A search as two pure functions around an explicit state."""
+
+    def propose(self, state: SearchState) -> tuple[SearchState, tuple[Proposal, ...]]:
+        """What to fit next, the most promising first; nothing when the search is over."""
+        ...
+
+    def absorb(self, state: SearchState, fits: Sequence[LocalFit]) -> SearchState:
+        """The state after these fits."""
+        ...
+
+
+def near_warps(fits: Sequence[LocalFit], margin: float) -> tuple[Warp, ...]:
+    """Warps whose best fit is at most so many nats below the best of all, best first."""
+    best: dict[Warp, float] = {}
+    for fit in fits:
+        best[fit.warp] = max(best.get(fit.warp, fit.log_evidence()), fit.log_evidence())
+    highest = max(best.values())
+    near = [warp for warp in best if best[warp] >= highest - margin]
+    return tuple(sorted(near, key=lambda warp: -best[warp]))
+
+
+def contenders(fits: Sequence[LocalFit], margin: float, most: int | None) -> list[int]:
+    """Places of the fits at most so many nats below the best, and no more than so many of them."""
+    known = [k for k, fit in enumerate(fits) if fit.status == "fitted"]
+    ranked = sorted(known, key=lambda k: -fits[k].log_evidence())
+    least = max((fits[k].log_evidence() for k in known), default=0.0) - margin
+    return sorted(k for k in ranked[:most] if fits[k].log_evidence() >= least)
+
+
+def left_behind(fit: LocalFit, best: float, stage: str) -> LocalFit:
+    """A fit that is left as it is while others go on; it has no part in the belief."""
+    if fit.status != "fitted":
+        return fit
+    reason = f"{best - fit.log_evidence():.1f} nats behind the best after the {stage}"
+    return replace(fit, status="dropped", reason=reason)
