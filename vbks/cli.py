@@ -66,31 +66,43 @@ def fit(
     data: Annotated[Path, typer.Argument(help="A CSV file with a header.")],
     x: Annotated[
         list[str] | None,
-        typer.Option(help="An input; may be repeated. By default all other numbers and dates."),
+        typer.Option(
+            metavar="COLUMN", help="An input; may be repeated. By default all numbers and dates."
+        ),
     ] = None,
-    y: Annotated[str | None, typer.Option(help="The target. By default the last column.")] = None,
+    y: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The target. By default the last column.")
+    ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder to save to. By default the file's name and -vbks.")
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where to save. By default the file's name and -vbks."),
     ] = None,
     space: Annotated[
-        str, typer.Option(help="grow, K12, K144, or expressions such as 'SE, SE * PER + LIN'.")
+        str, typer.Option(metavar="KERNELS", help="grow, K12, K144, or such as 'SE, SE * PER'.")
     ] = "grow",
     belief: Annotated[
         Literal["vbks", "bayes", "stacking"] | None, typer.Option(help="How kernels are weighted.")
     ] = None,
     inference: Annotated[
         Literal["auto", "exact", "collapsed", "stochastic"],
-        typer.Option(help="How all are fitted."),
+        typer.Option(help="How they are fitted."),
     ] = "auto",
-    inducing: Annotated[int | None, typer.Option(min=1, help="Number of inducing points.")] = None,
+    inducing: Annotated[
+        int | None, typer.Option(min=1, metavar="NUMBER", help="Inducing points, if not exact.")
+    ] = None,
     warps: Annotated[
-        str, typer.Option(help="auto, or some of identity, log, softplus, logit.")
+        str, typer.Option(metavar="WARPS", help="auto, or some of identity, log, softplus, logit.")
     ] = "auto",
     bounds: Annotated[
-        tuple[float, float] | None, typer.Option(help="Ends of the target's range, for logit.")
+        tuple[float, float] | None,
+        typer.Option(metavar="LOW HIGH", help="Ends of the target's range, for logit."),
     ] = None,
-    budget: Annotated[float | None, typer.Option(min=1.0, help="Seconds to search for.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="All that is random follows from it.")] = 0,
+    budget: Annotated[
+        float | None, typer.Option(min=1.0, metavar="SECONDS", help="How long to search.")
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="NUMBER", help="All that is random follows from it.")
+    ] = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier selection.")] = False,
 ) -> None:
     """Choose kernels for a table, and save them for `vbks predict`."""
@@ -105,8 +117,7 @@ def fit(
     choose_warps(names, prepare((X, target)), bounds)
     folder = Path(f"{data.stem}-vbks") if out is None else out
     _refuse_existing(folder, force)
-    if folder.exists() and not _is_selection(folder):
-        raise FileError(f"'{folder}' holds no selection, and is not replaced. Give another --out.")
+    _refuse_unusable(folder)
     typer.echo(describe(table, columns))
     _import_tensorflow()
     from vbks.fitting import fit as fit_rows
@@ -134,11 +145,12 @@ def predict(
     folder: Annotated[Path, typer.Argument(help="What `vbks fit` has saved.")],
     data: Annotated[Path, typer.Argument(help="A CSV file with the inputs to predict at.")],
     out: Annotated[
-        Path | None, typer.Option(help="CSV file to write. By default to the terminal.")
+        Path | None,
+        typer.Option(metavar="FILE", help="CSV file to write. By default to the terminal."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
 ) -> None:
-    """Write the inputs with mean, standard deviation and quantiles of the target."""
+    """Predict the target for another table: mean, standard deviation and quantiles."""
     from vbks.csv_files import read_csv
 
     table = read_csv(data)
@@ -158,10 +170,14 @@ def predict(
 
 @app.command()
 def demo(
-    budget: Annotated[float, typer.Option(min=1.0, help="Seconds to search for.")] = DEMO_SECONDS,
-    seed: Annotated[int, typer.Option(min=0, help="All that is random follows from it.")] = 0,
+    budget: Annotated[
+        float, typer.Option(min=1.0, metavar="SECONDS", help="How long to search.")
+    ] = DEMO_SECONDS,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="NUMBER", help="All that is random follows from it.")
+    ] = 0,
 ) -> None:
-    """Forecast two years of airline passengers, and show the kernels that do it."""
+    """Forecast two years of airline passengers."""
     typer.echo(f"Fitting ten years of airline passengers, for about {budget:.0f} seconds ...")
     _import_tensorflow()
     from vbks.demo import run
@@ -210,6 +226,21 @@ def _refuse_existing(path: Path, force: bool) -> None:
         raise FileError(f"'{path}' exists already. Give another --out, or --force to replace it.")
     if not path.absolute().parent.is_dir():
         raise FileError(f"there is no folder '{path.parent}' to write to. Make it first.")
+
+
+def _refuse_unusable(folder: Path) -> None:
+    """Find out before the fit, and not after it, that a folder cannot be written."""
+    if folder.exists():
+        if not _is_selection(folder):
+            raise FileError(f"'{folder}' holds no selection, so it stays. Give another --out.")
+        return
+    try:
+        folder.mkdir()
+        folder.rmdir()
+    except OSError as error:
+        raise FileError(
+            f"'{folder}' cannot be written: {error.strerror}. Give another --out."
+        ) from None
 
 
 def _print_belief(selection: Selection) -> None:

@@ -42,17 +42,16 @@ EXACT_SEARCH_ROWS = 300
 EXACT_FINAL_ROWS = 2000
 """Rows up to which those that remain are fitted exactly: some seconds for each."""
 
-SEARCH_INDUCING = 4.0
-"""Inducing points of a search, in square roots of the number of rows: twice the usual number, as
-searches compare kernels with short periods."""
-
 CONTENDER_MARGIN = 6.0
 """Nats below the best within which candidates are fitted to the end ..."""
 
-MOST_CONTENDERS = 12
-"""... and how many at most if that costs little, as the bound is the same, or ..."""
+OTHER_BOUND_MARGIN = 25.0
+"""... or within which if the bound becomes a tighter one, whose order may be another."""
 
-MOST_EXACT_CONTENDERS = 8
+MOST_CONTENDERS = 12
+"""Candidates that are fitted to the end at most, or ..."""
+
+MOST_EXACT_CONTENDERS = 6
 """... if the last fits are exact and the search was not."""
 
 USUAL_SECONDS = 80.0
@@ -110,7 +109,8 @@ def fit(
         method: "vbks".
         inference: "exact", "collapsed" or "stochastic" for all fits; by default what rows and
             candidates allow: a search by the collapsed bound, and the best of it fitted exactly.
-        posterior: q(θ) with "full" or "diagonal" covariance, or a "point".
+        posterior: q(θ) with the best "full" or "diagonal" covariance, or that of "laplace", or a
+            "point"; by default full where that is quick.
         num_inducing: inducing points of collapsed and stochastic fits.
         batch_size: rows of a minibatch.
         likelihood: "gaussian" or another name, or a scalar GPflow likelihood.
@@ -158,7 +158,7 @@ def fit(
         fits = list(state.fits)
         final = Workshop(data, plan.final, False, settings, report)
         if plan.final != plan.search:
-            margin, most = (CONTENDER_MARGIN, plan.most_contenders) if race else (math.inf, None)
+            margin, most = plan.limits if race else (math.inf, None)
             fits = _finished(fits, final, margin, most)
         notices = (*rows.notices, *search.workshop.notices, *final.notices, search.notice(state))
         selection = Selection(
@@ -256,18 +256,17 @@ class _Plan:
         """Exact fits where they are quick, at least for the best; else what is possible."""
         N = rows.num_rows
         first, last = _bounds(rows, strategy, inference, num_inducing, settings)
-        if first != last and num_inducing is None:
-            num_inducing = min(N, round(SEARCH_INDUCING * math.sqrt(N)))
         if posterior == "auto":
-            posterior = "point" if last == "stochastic" else "full"
-        cheap: Posterior = posterior if first == "stochastic" else "point"
+            posterior = "full" if N <= EXACT_SEARCH_ROWS and last == "exact" else "laplace"
+        cheap: Posterior = "laplace" if posterior in ("full", "diagonal") else posterior
         return cls(Stage(first, cheap, num_inducing), Stage(last, posterior, num_inducing))
 
     @property
-    def most_contenders(self) -> int:
-        """Candidates that are fitted to the end at most."""
-        same = self.search.bound == self.final.bound
-        return MOST_CONTENDERS if same else MOST_EXACT_CONTENDERS
+    def limits(self) -> tuple[float, int]:
+        """How far behind contenders may be, and how many there may be."""
+        if self.search.bound == self.final.bound:
+            return CONTENDER_MARGIN, MOST_CONTENDERS
+        return OTHER_BOUND_MARGIN, MOST_EXACT_CONTENDERS
 
 
 def _bounds(

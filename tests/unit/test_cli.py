@@ -160,6 +160,17 @@ def test_fit__refuses_bad_tables_in_one_line(run, tmp_path, text, message):
     assert errors.count("\n") == 1
 
 
+def test_fit__finds_out_first_whether_it_can_save(run, table, monkeypatch):
+    def refuse(folder):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("vbks.fitting.fit", pytest.fail)
+    monkeypatch.setattr(cli.Path, "mkdir", refuse)
+    code, _, errors = run("fit", "data.csv", "--out", "there")
+    assert code == 2
+    assert errors == "vbks: 'there' cannot be written: Permission denied. Give another --out.\n"
+
+
 def test_fit__replaces_a_folder_only_by_force(run, table, fitted):
     code, _, errors = run("fit", "data.csv", *SMALL)
     assert code == 2

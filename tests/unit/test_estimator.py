@@ -34,7 +34,7 @@ def waves(num_rows=24):
 
 @pytest.mark.slow
 def test_estimator__keeps_the_contract_of_scikit_learn():
-    results = check_estimator(quick(), on_skip=None)
+    results = check_estimator(quick(space=("SE",)), on_skip=None)
     assert {result["status"] for result in results} == {"passed"}
 
 

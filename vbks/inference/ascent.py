@@ -62,7 +62,7 @@ class _State:
         self.root = tf.Variable(np.tile(np.eye(M), (K, 1, 1)))
         self.log_sd = tf.Variable(np.full((K, H), np.log(START_SD)))
         self.below = tf.Variable(np.zeros((K, H, H)))
-        self.has_factor = stage.comparison.posterior != "point"
+        self.has_factor = stage.comparison.bounds_theta
         self.is_diagonal = stage.comparison.posterior == "diagonal"
         self.optimiser = gpflow.keras.tf_keras.optimizers.Adam()
 

@@ -14,6 +14,10 @@ from vbks.inference.local_fit import LocalFit, Mode, RaceStep
 from vbks.kernels import Layout, Parent, lay_out, num_free_parameters
 
 
+EARLIER_MODES = 2
+"""Modes of an earlier fit that are gone on from: a third has hardly any weight."""
+
+
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """An expression with the best θ so far [S, H], best first, and their log posteriors [S].
@@ -61,10 +65,11 @@ def make_candidate(
     layout = lay_out(expression, comparison.num_inputs, comparison.ard)
     candidate = Candidate(expression, layout, comparison.jitter, parent)
     if earlier is not None and earlier.modes:
+        modes = earlier.modes[:EARLIER_MODES]
         candidate = replace(
             candidate,
-            thetas=np.stack([mode.mean for mode in earlier.modes]),
-            values=np.array([mode.log_likelihood + mode.log_prior for mode in earlier.modes]),
+            thetas=np.stack([mode.mean for mode in modes]),
+            values=np.array([mode.log_likelihood + mode.log_prior for mode in modes]),
             restarts=earlier.restarts,
             has_begun=True,
         )

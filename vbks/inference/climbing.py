@@ -197,7 +197,7 @@ def _distance(laplace: Laplace, one: int, other: int) -> float:
 def _gaussians(
     posterior: LogPosterior, laplace: Laplace, comparison: Comparison
 ) -> Gaussians | None:
-    if comparison.posterior == "point":
+    if not comparison.bounds_theta:
         return None
     diagonal = comparison.posterior == "diagonal"
     return maximise_bound(posterior, laplace, comparison.rng("q(θ)"), diagonal=diagonal)
@@ -221,7 +221,7 @@ def _fit(
         modes.append(
             Mode(
                 mean[row, :H],
-                factor[row, :H, :H] * (q is not None),
+                factor[row, :H, :H] * (comparison.posterior != "point"),
                 1.0,
                 float(laplace.value[row] - log_prior[row]),
                 float(log_prior[row]),

@@ -82,11 +82,16 @@ class Comparison:
         return self.data.num_inputs
 
     @property
+    def bounds_theta(self) -> bool:
+        """Whether q(θ) is part of the bound."""
+        return self.posterior in ("full", "diagonal")
+
+    @property
     def chunk_size(self) -> int:
         """Candidates that are worked on together, as many as memory allows."""
         if self.bound != "stochastic":
             return CHUNK
-        samples = 1 if self.posterior == "point" else POSTERIOR_SAMPLES
+        samples = POSTERIOR_SAMPLES if self.bounds_theta else 1
         M = self.num_inducing
         elements = samples * M * (M + self.batch_size)
         return max(1, min(CHUNK, self.memory // (8 * WORK_ARRAYS * elements)))

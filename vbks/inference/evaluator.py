@@ -60,8 +60,8 @@ def fit_candidates(
         data: a pair (X, y), a `tf.data.Dataset` of rows, or `TrainingData`.
         inference: how the function is integrated out: "exact", "collapsed" (Titsias' bound),
             "stochastic" (minibatches), or what time and memory allow.
-        posterior: q(θ) with "full" or "diagonal" covariance, or a "point"; by default full, and a
-            point where fits are stochastic.
+        posterior: q(θ) with the best "full" or "diagonal" covariance, or that of "laplace", or a
+            "point"; by default full, and a point where fits are stochastic.
         num_inducing: inducing points, the same for all candidates.
         batch_size: rows of a minibatch.
         ascent: how stochastic fits climb: by "natural" gradients and Newton's steps, or "plain"

@@ -43,7 +43,9 @@ def finish(chunk: Sequence[Candidate], comparison: Comparison) -> list[LocalFit]
     laplace = stage.curvature(theta, value[:, 0] + log_prior, q)
     elbo, factor = value[:, 0], np.zeros_like(laplace.factor)
     error = error[:, 0]
-    if comparison.posterior != "point":
+    if comparison.posterior == "laplace":
+        factor = laplace.factor
+    if comparison.bounds_theta:
         factor = _factor(stage, chunk, theta, q)
         q, elbo, error = _integrated(stage, theta, factor)
     moments = Moments(*(part.numpy() for part in q.moments()))
@@ -53,7 +55,7 @@ def finish(chunk: Sequence[Candidate], comparison: Comparison) -> list[LocalFit]
             reason = f"no finite bound, also with a jitter of {c.jitter:g}."
             fits.append(failed_fit(c, comparison, reason))
             continue
-        own = math.nan if comparison.posterior == "point" else float(elbo[k])
+        own = float(elbo[k]) if comparison.bounds_theta else math.nan
         fits.append(
             replace(
                 local_fit(c, comparison),

@@ -17,8 +17,8 @@ from vbks.grammar.expression import Expression
 Bound = Literal["exact", "collapsed", "stochastic"]
 """How the function is integrated out: exactly, by Titsias' bound, or by q(u) on minibatches."""
 
-Posterior = Literal["full", "diagonal", "point"]
-"""The covariance of q(θ)."""
+Posterior = Literal["full", "diagonal", "laplace", "point"]
+"""The covariance of q(θ): that of the best bound, full or diagonal, Laplace's, or none."""
 
 Ascent = Literal["natural", "plain"]
 """How stochastic fits climb: natural gradients and Newton's steps, or plain gradient ascent."""
@@ -70,7 +70,8 @@ class LocalFit:
     """One candidate's posterior of θ and its bound of the log evidence, in standardised units.
 
     ``elbo`` is the bound L_i with q(θ), KL included, of targets that are warped and standardised;
-    of a point estimate it is the likelihood there, without any correction. ``standard_error`` is
+    of a point estimate, with or without Laplace's Gaussian around it, it is the likelihood there,
+    without any correction. ``standard_error`` is
     what sampling leaves uncertain in it. ``log_jacobian`` is what `TrainingData` says of the warp.
     """
 
@@ -105,7 +106,7 @@ class LocalFit:
         return self.modes[0].mean
 
     def log_evidence(self, correction: Correction = "laplace") -> float:
-        """log p(y|k): the bound itself, or a point estimate with the correction asked for.
+        """log p(y|k): the bound itself, or that of a point with the correction asked for.
 
         It is that of standardised targets without a warp, so that fits with different warps of
         the same data can be compared.
@@ -114,7 +115,8 @@ class LocalFit:
 
     def _bound(self, correction: Correction) -> float:
         """The same of the targets that were fitted."""
-        if self.posterior != "point" or not self._has_volume or correction == "none":
+        is_bound = self.posterior in ("full", "diagonal")
+        if is_bound or not self._has_volume or correction == "none":
             return self.elbo
         if correction == "bic":
             return self.elbo - 0.5 * self.num_free * math.log(self.num_rows)

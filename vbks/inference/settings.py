@@ -77,7 +77,7 @@ def compare(
     _check_warp(model, rows)
     _check_targets(model, rows)
     _check_one_of("inference", inference, ("auto", "exact", "collapsed", "stochastic"))
-    _check_one_of("posterior", posterior, ("auto", "full", "diagonal", "point"))
+    _check_one_of("posterior", posterior, ("auto", "full", "diagonal", "laplace", "point"))
     _check_one_of("ascent", ascent, ("natural", "plain"))
     _check_counts(restarts=restarts, batch_size=batch_size, num_inducing=num_inducing)
     _check_not_negative(jitter=jitter, seed=seed)

@@ -67,7 +67,8 @@ def simplex_weights(P: Array, prior: Array) -> Array:
     N, K = P.shape
     prior = np.maximum(prior, LEAST_PULL)
     pull = np.maximum(prior, N / K)
-    w, z = np.full(K, 1 / K), K * pull
+    w = np.full(K, 1 / K)
+    z = np.asarray(pull / w, dtype=float)
     for _ in range(MAX_STEPS):
         shares = P / (P @ w)[:, np.newaxis]
         slope = shares.sum(axis=0) + pull / w - (N + pull.sum())

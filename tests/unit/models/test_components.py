@@ -14,6 +14,7 @@ from vbks.models.components import (
     matrix_bytes,
     without_negligible,
 )
+from vbks.models.marginals import mixture_moments
 
 
 def test_without_negligible__leaves_out_as_many_of_the_smallest_as_it_may() -> None:
@@ -27,9 +28,10 @@ def test_without_negligible__leaves_out_as_many_of_the_smallest_as_it_may() -> N
 
 def test_negligible_weight__moves_the_mean_by_less_than_a_thousandth_wherever_it_is() -> None:
     distance = 10.0 ** np.arange(-1, 13)
-    shift = NEGLIGIBLE * distance
-    sd = np.sqrt(1.0 + NEGLIGIBLE * (1.0 - NEGLIGIBLE) * distance**2)
-    assert np.all(shift / sd < 1.0001e-3)
+    weights = np.array([1.0 - NEGLIGIBLE, NEGLIGIBLE])
+    means = np.stack([np.zeros_like(distance), distance])
+    mean, variance = mixture_moments(weights, means, np.ones_like(means))
+    assert np.all(mean / np.sqrt(variance) < 1.0001e-3)
 
 
 @pytest.mark.parametrize("count", [2, 4, 10, 64])

@@ -125,6 +125,7 @@ def test_larger_evidence__never_lowers_the_probability(variance):
     assert probabilities[-1] > probabilities[0] + 0.2
 
 
+@pytest.mark.slow
 def test_bound__is_never_above_that_of_bayes():
     rng = np.random.default_rng(5)
     for _ in range(1000):
