@@ -6,16 +6,18 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, Literal
 
 from vbks.data import TrainingData, Warp, choose_warps, prepare, read_inputs
 from vbks.errors import DataError, GrammarError
 from vbks.execution import Stage, Workshop
-from vbks.grammar import BASE_FAMILIES, Expression, parse
+from vbks.grammar import BASE_FAMILIES, Expression, parse, vocabulary
 from vbks.inference import LocalFit, Progress, make_likelihood
 from vbks.inference.likelihoods import Likelihood
 from vbks.inference.local_fit import Bound, Posterior
 from vbks.inference.progress import reporting
+from vbks.inference.proposal import Proposal
 from vbks.inference.settings import RESTARTS, Inference, compare
 from vbks.prediction import Selection
 from vbks.prediction.tracing import trace_belief
@@ -138,7 +140,8 @@ def fit(
     model = make_likelihood(likelihood)
     rows = prepare(X if y is None else (X, y), standardise_targets=model.is_gaussian)
     data = _warped(rows, warps, bounds, model)
-    strategy = _strategy(space, tuple(data), rows.num_inputs, tuple(families))
+    words = (families,) if isinstance(families, str) else tuple(families)
+    strategy = _strategy(space, tuple(data), rows.num_inputs, words)
     believed = BeliefSettings(belief, temperature, prior, seed=seed)
     if is_paper:
         believed = paper_settings(rows.num_rows, batch_size or PAPER_BATCH)
@@ -160,7 +163,10 @@ def fit(
         if plan.final != plan.search:
             margin, most = plan.limits if race else (math.inf, None)
             fits = _finished(fits, final, margin, most)
-        notices = (*rows.notices, *search.workshop.notices, *final.notices, search.notice(state))
+        notices = (
+            *rows.notices, *search.workshop.notices, *final.notices, plan.notice(rows.num_rows),
+            search.notice(state),
+        )  # fmt: skip
         selection = Selection(
             tuple(fits),
             data,
@@ -187,17 +193,26 @@ class _Search:
         state = SearchState()
         while True:
             state, proposals = self.strategy.propose(state)
-            affordable = self.purse.affordable(len(proposals))
-            if not affordable:
-                self.left_out = len(proposals)
+            fits = self._fits(proposals)
+            if fits:
+                state = self.strategy.absorb(state, fits)
+            self.left_out = len(proposals) - len(fits)
+            if self.left_out or not proposals:
                 return state
-            began = time.perf_counter()
-            fits = self.workshop.fit(proposals[:affordable])
-            self.purse.spend(affordable, time.perf_counter() - began)
-            state = self.strategy.absorb(state, fits)
-            if affordable < len(proposals):
-                self.left_out = len(proposals) - affordable
-                return state
+
+    def _fits(self, proposals: Sequence[Proposal]) -> list[LocalFit]:
+        """As many fits as there is budget for, warp by warp, which shows what they cost."""
+        fits: list[LocalFit] = []
+        for _, group in groupby(proposals, key=lambda proposal: proposal.warp):
+            own = list(group)
+            affordable = self.purse.affordable(len(own))
+            if affordable:
+                began = time.perf_counter()
+                fits += self.workshop.fit(own[:affordable])
+                self.purse.spend(affordable, time.perf_counter() - began)
+            if affordable < len(own):
+                break
+        return fits
 
     def notice(self, state: SearchState) -> str:
         """How the search has ended, and how to let it go on."""
@@ -229,6 +244,7 @@ def _strategy(
             raise GrammarError(
                 f"space is {space!r}, expected 'grow' or a list of expressions such as vbks.K144."
             )
+        vocabulary(families, num_inputs)
         return Growing(warps, num_inputs, families)
     expressions = tuple(parse(expression) for expression in space)
     if not expressions:
@@ -260,6 +276,15 @@ class _Plan:
             posterior = "full" if N <= EXACT_SEARCH_ROWS and last == "exact" else "laplace"
         cheap: Posterior = "laplace" if posterior in ("full", "diagonal") else posterior
         return cls(Stage(first, cheap, num_inducing), Stage(last, posterior, num_inducing))
+
+    def notice(self, num_rows: int) -> str:
+        """Which bounds were used."""
+        if self.search.bound == self.final.bound:
+            return f"Fits to {num_rows:,} rows are {self.final.bound}."
+        return (
+            f"Candidates were searched by {self.search.bound} fits to {num_rows:,} rows, and the "
+            f"best of them by {self.final.bound} ones."
+        )
 
     @property
     def limits(self) -> tuple[float, int]:

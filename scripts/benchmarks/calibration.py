@@ -76,7 +76,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Tenth:
-    """Beliefs between two multiples of a tenth: their mean and number, and the share that is true."""
+    """Beliefs between two multiples of a tenth: mean, number and the share that is true."""
 
     mean: float
     count: int

@@ -171,7 +171,7 @@ def _read_others(series: str, context: Context) -> Others | None:
         path = context.file(f"reference/abcd_extrapolation_{measure}.csv")
         if path is None:
             return None
-        tables.append(pd.read_csv(path, index_col=0).loc[series.replace("_", "-")])
+        tables.append(pd.read_csv(path, index_col=0).T[series.replace("_", "-")])
     return Others(*tables)
 
 

@@ -8,14 +8,17 @@ What decides is not known: the noise of the drawn function, which the paper does
 lengthscale and α of RQ, which our text of its appendix E.1 does not show. Here noise has a tenth of
 the standard deviation of the signal, and RQ has lengthscale 4 and α = 1; PER has period 2π and
 lengthscale 2, LIN slope 1/5. Where RQ has lengthscale 2, the true kernel often has not the highest
-evidence even without inducing points. So the goal is about those draws in which it has: the default
-fit of the package on all rows, whose last fits are exact, says which.
+evidence even with many inducing points. So the goal is about those draws in which it has. Fits with
+128 inducing points say which, of K12 and of the five structures that 16 points put first in the
+other spaces. They stand for exact ones, which these data do not allow: predictive means have no
+noise, so that the covariance of all rows is singular; but they are smooth, and 128 points leave
+nothing of their variance.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +31,7 @@ from benchmarks.door.figure import Context, Figure
 from benchmarks.door.record import Line
 from benchmarks.door.telling import tell
 from vbks.arrays import Array
-from vbks.grammar import Expression, canonical, parse
+from vbks.grammar import Expression, canonical, parse, structures
 from vbks.prediction import Selection
 from vbks.selection import BeliefKind
 
@@ -45,11 +48,17 @@ RQ_LENGTHSCALE, RQ_ALPHA = 4.0, 1.0
 
 NUM_INDUCING, BATCH_SIZE = 16, 32
 
+NUM_TIGHT = 128
+"""Inducing points with which bounds are as good as exact."""
+
+NUM_RIVALS = 5
+"""Structures of each space that are fitted with so many, beside K12."""
+
 PARTS = 8
 """Growing parts of the data after which the belief is formed."""
 
 ASKED_SHARE = 0.9
-"""Of the draws that exact evidence gives to the true kernel, those in which it is put first."""
+"""Of the draws that tight evidence gives to the true kernel, those in which it is put first."""
 
 ASKED_BELIEF = 0.8
 """About what the paper's figure 2 ends with."""
@@ -60,7 +69,7 @@ Covariance = Callable[[Array, Array], Array]
 
 
 def _periodic(x: Array, z: Array) -> Array:
-    return 0.1**2 * np.exp(-2.0 * np.sin(0.5 * (x[:, None] - z)) ** 2 / 2.0**2)
+    return np.asarray(0.1**2 * np.exp(-2.0 * np.sin(0.5 * (x[:, None] - z)) ** 2 / 2.0**2))
 
 
 def _rational_quadratic(x: Array, z: Array) -> Array:
@@ -106,8 +115,8 @@ QUICK = Size(tuple(PROBLEMS)[:1], ("K12",), draws=1, parts=2)
 class Draw:
     """One draw of a problem, in one space."""
 
-    exact_first: bool
-    """Whether exact evidence puts the true structure first."""
+    tight_first: bool
+    """Whether the evidence with many inducing points puts the true structure first."""
     first: bool
     """Whether the belief with few inducing points does."""
     lead: float
@@ -123,12 +132,9 @@ def run(context: Context) -> list[Figure]:
     size = QUICK if context.quick else FULL
     figures: list[Figure] = []
     for problem in size.problems:
+        draws = [_draw(problem, size, context.seed + number) for number in range(size.draws)]
         for space in size.spaces:
-            draws = [
-                _draw_and_fit(problem, space, size.parts, context.seed + number)
-                for number in range(size.draws)
-            ]
-            figures += _figures(problem, space, draws)
+            figures += _figures(problem, space, [one[space] for one in draws])
     return figures
 
 
@@ -167,18 +173,41 @@ def draw_rows(covariance: Covariance, seed: int) -> tuple[Array, Array]:
     return new[:, np.newaxis], covariance(new, x) @ np.linalg.solve(K, y)
 
 
-def _draw_and_fit(problem: str, space: str, parts: int, seed: int) -> Draw:
-    X, y = draw_rows(PROBLEMS[problem], seed)
+def _draw(problem: str, size: Size, seed: int) -> dict[str, Draw]:
+    """One draw of a problem, in all spaces."""
+    rows = draw_rows(PROBLEMS[problem], seed)
     truth = canonical(parse(problem))
+    found = {}
+    for space in size.spaces:
+        began = time.perf_counter()
+        found[space] = _fit(rows, SPACES[space], size.parts, seed)
+        seconds = time.perf_counter() - began
+        tell(f"{problem}, draw {seed}, {space} with M={NUM_INDUCING}: {seconds:.0f} s")
     began = time.perf_counter()
-    exact = vbks.fit(
-        X, y, space=SPACES[space], warps=("identity",), belief="bayes", seed=seed, progress=False
-    )
-    between = time.perf_counter()
-    selection = vbks.fit(
-        X,
-        y,
-        space=SPACES[space],
+    tight = _fit_tight(rows, found.values(), seed)
+    seconds = time.perf_counter() - began
+    tell(f"{problem}, draw {seed}, {len(tight.fits)} kernels with M={NUM_TIGHT}: {seconds:.0f} s")
+    result = {
+        space: Draw(
+            tight_first=_first(tight) == truth,
+            first=_first(selection) == truth,
+            lead=_lead(selection, truth),
+            beliefs={k: _structure_beliefs(selection.with_belief(k))[truth] for k in KINDS},
+            curve=_curve(selection, truth),
+        )
+        for space, selection in found.items()
+    }
+    _tell(result, {"tight": tight, **found})
+    return result
+
+
+def _fit(
+    rows: tuple[Array, Array], space: Sequence[Expression], parts: int, seed: int
+) -> Selection:
+    """As in the paper: few inducing points, minibatches, q(θ)."""
+    return vbks.fit(
+        *rows,
+        space=space,
         inference="stochastic",
         posterior="full",
         num_inducing=NUM_INDUCING,
@@ -189,20 +218,26 @@ def _draw_and_fit(problem: str, space: str, parts: int, seed: int) -> Draw:
         seed=seed,
         progress=False,
     )
-    ended = time.perf_counter()
-    result = Draw(
-        exact_first=_first(exact) == truth,
-        first=_first(selection) == truth,
-        lead=_lead(selection, truth),
-        beliefs={k: _structure_beliefs(selection.with_belief(k))[truth] for k in KINDS},
-        curve=_curve(selection, truth),
+
+
+def _fit_tight(rows: tuple[Array, Array], found: Iterable[Selection], seed: int) -> Selection:
+    """K12 and the first of each space, with bounds that leave nothing to be desired."""
+    rivals = [
+        parse(text)
+        for selection in found
+        for text in list(structures(selection.belief["expression"]))[:NUM_RIVALS]
+    ]
+    return vbks.fit(
+        *rows,
+        space=list(structures([*vbks.K12, *rivals])),
+        inference="collapsed",
+        posterior="point",
+        num_inducing=NUM_TIGHT,
+        warps=("identity",),
+        belief="bayes",
+        seed=seed,
+        progress=False,
     )
-    tell(
-        f"{problem}, {space}, draw {seed}: M={NUM_INDUCING} {ended - between:.0f} s, "
-        f"exact {between - began:.0f} s"
-    )
-    _tell(result, exact, selection)
-    return result
 
 
 def _structure_beliefs(selection: Selection) -> dict[Expression, float]:
@@ -234,20 +269,20 @@ def _curve(selection: Selection, truth: Expression) -> pd.Series[float]:
     return selection.trace.loc[:, own].sum(axis=1)
 
 
-def _tell(result: Draw, exact: Selection, selection: Selection) -> None:
-    beliefs = ", ".join(f"{kind} {belief:.3f}" for kind, belief in result.beliefs.items())
-    tell(f"    belief in the true kernel: {beliefs}; it leads by {result.lead:.1f} nats")
-    for name, found in (("exact", exact), (f"M={NUM_INDUCING}", selection)):
-        best = found.belief.head(3)
-        firsts = (f"{row.expression} {row.elbo:.1f}" for row in best.itertuples())
-        tell(f"    {name}: {', '.join(firsts)}")
+def _tell(result: Mapping[str, Draw], found: Mapping[str, Selection]) -> None:
+    for space, one in result.items():
+        beliefs = ", ".join(f"{kind} {belief:.3f}" for kind, belief in one.beliefs.items())
+        tell(f"    {space}: belief in the true kernel {beliefs}; it leads by {one.lead:.1f} nats")
+    for name, selection in found.items():
+        rows = selection.belief.head(3).itertuples()
+        tell(f"    {name}: {', '.join(f'{row.expression} {row.elbo:.1f}' for row in rows)}")
 
 
 def _figures(problem: str, space: str, draws: Sequence[Draw]) -> Iterator[Figure]:
     where, num = f"{problem}, {space}", len(draws)
-    clear = [one for one in draws if one.exact_first]
+    clear = [one for one in draws if one.tight_first]
     yield Figure(
-        f"{where}: draws in which exact evidence favours the true kernel", len(clear), f"of {num}"
+        f"{where}: draws in which tight evidence favours the true kernel", len(clear), f"of {num}"
     )
     found = sum(one.first for one in clear)
     yield Figure(

@@ -12,7 +12,7 @@ from vbks.inference.local_fit import Bound, LocalFit, Posterior
 from vbks.inference.progress import Progress, Quiet
 from vbks.inference.proposal import Proposal, Structure, structure_of
 from vbks.inference.residuals import as_parent
-from vbks.inference.settings import compare
+from vbks.inference.settings import AS_ASKED, compare
 from vbks.kernels import Parent
 
 
@@ -44,7 +44,8 @@ class Workshop:
     def notices(self) -> tuple[str, ...]:
         """What the evaluators have to say, each sentence once."""
         said = (notice for evaluator in self._evaluators.values() for notice in evaluator.notices)
-        return tuple(dict.fromkeys(said))
+        # The choice of the bound was made here, so that it says nothing to the user.
+        return tuple(dict.fromkeys(text for text in said if not text.endswith(AS_ASKED)))
 
     def fit(self, proposals: Sequence[Proposal]) -> list[LocalFit]:
         """Fits in the order of the proposals, children from their parents."""

@@ -13,7 +13,6 @@ from vbks.inference.comparison import Comparison
 from vbks.inference.local_fit import LocalFit, Mode, RaceStep
 from vbks.kernels import Layout, Parent, lay_out, num_free_parameters
 
-
 EARLIER_MODES = 2
 """Modes of an earlier fit that are gone on from: a third has hardly any weight."""
 

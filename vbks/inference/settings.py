@@ -42,6 +42,9 @@ LEAST_INDUCING, MOST_INDUCING = 16, 400
 DEFAULT_BATCH = 512
 """Rows of a minibatch: enough that operations, not their number, take the time."""
 
+AS_ASKED = "as asked for."
+"""Why a bound was taken that is no choice of ours."""
+
 Inference = Literal["auto", "exact", "collapsed", "stochastic"]
 
 
@@ -85,7 +88,7 @@ def compare(
     notices = list(rows.notices)
     M = _num_inducing(rows, num_inducing, notices) if inducing is None else len(inducing)
     choice = choose_bound(inference, rows, num_candidates, M, model.is_gaussian, limit)
-    notices.append(f"{choice.bound}: {choice.reason}.")
+    notices.append(f"{choice.bound}: {choice.reason}")
     if posterior == "auto":
         posterior = "point" if choice.bound == "stochastic" else "full"
     usual = 0.0 if choice.bound == "exact" else gpflow.config.default_jitter()
@@ -124,7 +127,7 @@ def choose_bound(
             raise DataError(
                 f"{inference} inference needs Gaussian noise. Use inference='stochastic' or 'auto'."
             )
-        return Choice("stochastic", "the noise is not Gaussian")
+        return Choice("stochastic", "the noise is not Gaussian.")
     fits = {"exact": _fits(exact, limit), "collapsed": _fits(collapsed, limit), "stochastic": True}
     if inference != "auto":
         if not fits[inference]:
@@ -132,7 +135,7 @@ def choose_bound(
                 f"{inference} inference with {N:,} rows does not fit into {limit / 1e9:.1f} GB. "
                 "Use inference='stochastic', or raise the memory limit."
             )
-        return Choice(inference, "as asked for")
+        return Choice(inference, AS_ASKED)
     evaluations = num_candidates * EVALUATIONS
     seconds = {
         "exact": evaluations * (SECONDS_PER_PRODUCT * 4 * N**3 + SECONDS_PER_ELEMENT * exact),
@@ -141,7 +144,7 @@ def choose_bound(
     }
     about = f"{num_candidates} candidates on {N:,} rows"
     if fits["exact"] and seconds["exact"] <= EXACT_SECONDS:
-        return Choice("exact", f"{about} are few enough")
+        return Choice("exact", f"{about} are few enough.")
     if fits["collapsed"] and seconds["collapsed"] <= COLLAPSED_SECONDS:
         return Choice("collapsed", _why_not("exact", about, fits, seconds, limit))
     return Choice("stochastic", _why_not("collapsed", about, fits, seconds, limit))
@@ -151,8 +154,8 @@ def _why_not(
     bound: str, about: str, fits: dict[str, bool], seconds: dict[str, float], limit: int
 ) -> str:
     if not fits[bound]:
-        return f"{bound} fits of {about} do not fit into {limit / 1e9:.1f} GB"
-    return f"{bound} fits of {about} would take about {_duration(seconds[bound])}"
+        return f"{bound} fits of {about} do not fit into {limit / 1e9:.1f} GB."
+    return f"{bound} fits of {about} would take about {_duration(seconds[bound])}."
 
 
 def _fits(elements: int, limit: int) -> bool:

@@ -160,10 +160,11 @@ class Selection:
         targets = np.asarray(ynew, float).reshape(-1, 1)
         return np.ravel(self.mixture.predict_log_density((self._inputs(Xnew), targets)))
 
-    def predict_quantiles(self, Xnew: Any, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> Array:
+    def predict_quantiles(self, Xnew: Any, quantiles: float | Sequence[float] = (0.05, 0.5, 0.95)) -> Array:
         """Quantiles of new targets under the mixture: [N, Q]."""
-        found = self.mixture.predict_quantiles(self._inputs(Xnew), quantiles)
-        return np.asarray(found).reshape(-1, len(quantiles))
+        levels = tuple(np.atleast_1d(quantiles))
+        found = self.mixture.predict_quantiles(self._inputs(Xnew), levels)
+        return np.asarray(found).reshape(-1, len(levels))
 
     def predict_f_samples(self, Xnew: Any, num_samples: int = 10) -> Array:
         """Functions drawn from the averaged posterior: [S, N]."""

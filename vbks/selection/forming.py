@@ -13,7 +13,7 @@ from vbks.arrays import Array
 from vbks.errors import DataError
 from vbks.grammar import Expression, grammar_prior, uniform_prior
 from vbks.inference.local_fit import Correction, LocalFit
-from vbks.selection.belief import KernelBelief, bayes_belief
+from vbks.selection.belief import KernelBelief, bayes_belief, check_positive
 from vbks.selection.gaussian_belief import PRIOR_VARIANCE, vbks_belief
 from vbks.selection.stacking import stacking_belief
 
@@ -58,6 +58,7 @@ class BeliefSettings:
         ):
             if value not in known:
                 raise DataError(f"{name} is {value!r}, expected one of {', '.join(known)}.")
+        check_positive(temperature=self.temperature, prior_variance=self.prior_variance)
         if self.members is not None and self.members < 1:
             raise DataError(f"members is {self.members}, expected 1 or more.")
 

@@ -9,6 +9,7 @@ from vbks.data.warps import Identity, Warp
 from vbks.grammar import (
     ABCD_MOVES,
     BASE_FAMILIES,
+    CKS_MOVES,
     Expression,
     Leaf,
     Move,
@@ -19,11 +20,18 @@ from vbks.grammar import (
     structures,
 )
 from vbks.inference.local_fit import LocalFit
-from vbks.inference.proposal import Proposal, structure_of
+from vbks.inference.proposal import Proposal, Structure, structure_of
 from vbks.selection.strategy import SearchState, near_warps
 
-BEAM = 3
-"""Candidates that are expanded in a round: the belief is rarely spread over more that differ."""
+MOVES: tuple[tuple[Move, ...], ...] = (
+    CKS_MOVES,
+    tuple(move for move in ABCD_MOVES if move not in CKS_MOVES),
+)
+"""Moves that are made at first, and those that are made later: they have more children, and rarely
+better ones."""
+
+LATER = 3
+"""So many of the best have their first moves made before the later ones of the best."""
 
 PARENT_MARGIN = 6.0
 """Nats below the best within which a candidate is worth expanding."""
@@ -43,8 +51,7 @@ class Growing:
     num_inputs: int = 1
     families: tuple[str, ...] = BASE_FAMILIES
     max_leaves: int = MAX_GROWN_LEAVES
-    moves: tuple[Move, ...] = ABCD_MOVES
-    beam: int = BEAM
+    moves: tuple[tuple[Move, ...], ...] = MOVES
     more: tuple[Expression, ...] = ()
     """Expressions that the search starts from beside the usual ones."""
 
@@ -55,19 +62,17 @@ class Growing:
                 Proposal(expression, warp) for warp in self.warps for expression in self._roots()
             )
         tried = {structure_of(fit) for fit in state.fits}
-        proposals: dict[tuple[Expression, Warp], Proposal] = {}
-        parents = self._parents(state)
-        for parent in parents:
-            for proposal in self._children(parent):
-                if proposal.structure not in tried:
-                    proposals.setdefault(proposal.structure, proposal)
-        expanded = state.expanded.union(map(structure_of, parents))
-        state = replace(state, expanded=expanded)
-        if not parents:
-            return replace(state, ending="no child of the best kernels gained"), ()
-        if not proposals:
-            return self.propose(state)
-        return state, tuple(proposals.values())
+        while expansions := self._expansions(state):
+            expanded = state.expanded.union((structure_of(fit), turn) for fit, turn in expansions)
+            state = replace(state, expanded=expanded)
+            proposals: dict[Structure, Proposal] = {}
+            for parent, turn in expansions:
+                for proposal in self._children(parent, self.moves[turn]):
+                    if proposal.structure not in tried:
+                        proposals.setdefault(proposal.structure, proposal)
+            if proposals:
+                return state, tuple(proposals.values())
+        return replace(state, ending="no child of the best kernels gained"), ()
 
     def absorb(self, state: SearchState, fits: Sequence[LocalFit]) -> SearchState:
         """Fits are gathered; the next proposal looks at where they stand."""
@@ -82,22 +87,36 @@ class Growing:
             small = (*on_all, *space(level=1, families=self.families, dims=self.num_inputs))
         return tuple(structures([*small, *self.more]))
 
-    def _parents(self, state: SearchState) -> list[LocalFit]:
-        """The best that were not expanded: of all, and of every warp that is near the best."""
+    def _expansions(self, state: SearchState) -> list[tuple[LocalFit, int]]:
+        """Whose children come next, by which moves: one of all, and one of each other near warp."""
         ranked = state.fitted()
         if not ranked:
             return []
         best = ranked[0].log_evidence()
         near = [fit for fit in ranked if fit.log_evidence() > best - PARENT_MARGIN]
-        chosen = [fit for fit in near if structure_of(fit) not in state.expanded][: self.beam]
+        chosen = self._first_new(near, state)
         for warp in near_warps(ranked, WARP_MARGIN):
-            first = next(fit for fit in ranked if fit.warp == warp)
-            if structure_of(first) not in state.expanded and first not in chosen:
-                chosen.append(first)
+            leader = [fit for fit in ranked if fit.warp == warp][:1]
+            if all(fit.warp != warp for fit, _ in chosen):
+                chosen += [(fit, turn) for fit, turn in self._first_new(leader, state) if not turn]
         return chosen
 
-    def _children(self, parent: LocalFit) -> Iterator[Proposal]:
-        dims = self.num_inputs
-        for child in children(canonical(parent.expression), self.families, dims, self.moves):
+    def _first_new(
+        self, ranked: Sequence[LocalFit], state: SearchState
+    ) -> list[tuple[LocalFit, int]]:
+        """The first expansion that was not made yet, later moves standing back by some ranks."""
+        turns = sorted(
+            (rank + LATER * turn, turn, rank)
+            for rank in range(len(ranked))
+            for turn in range(len(self.moves))
+        )
+        for _, turn, rank in turns:
+            if (structure_of(ranked[rank]), turn) not in state.expanded:
+                return [(ranked[rank], turn)]
+        return []
+
+    def _children(self, parent: LocalFit, moves: Sequence[Move]) -> Iterator[Proposal]:
+        form = canonical(parent.expression)
+        for child in children(form, self.families, self.num_inputs, moves):
             if num_leaves(child) <= self.max_leaves:
                 yield Proposal(child, parent.warp, parent)

@@ -13,10 +13,11 @@ from vbks.inference.proposal import Proposal, Structure
 
 @dataclass(frozen=True)
 class SearchState:
-    """How far a search has come: all fits in their order, and whose children were proposed."""
+    """How far a search has come: all fits in their order, and whose children were proposed, in
+    which turn."""
 
     fits: tuple[LocalFit, ...] = ()
-    expanded: frozenset[Structure] = frozenset()
+    expanded: frozenset[tuple[Structure, int]] = frozenset()
     rounds: int = 0
     ending: str = ""
     """Why the search has nothing more to propose."""

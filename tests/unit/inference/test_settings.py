@@ -62,7 +62,7 @@ def test_auto__takes_a_bound_that_fits_into_memory() -> None:
 @pytest.mark.parametrize("bound", ["exact", "collapsed", "stochastic"])
 def test_bound_asked_for__is_taken_whatever_it_costs(bound: str) -> None:
     choice = choose(5000, inference=bound, num_candidates=10_000)
-    assert (choice.bound, choice.reason) == (bound, "as asked for")
+    assert (choice.bound, choice.reason) == (bound, "as asked for.")
 
 
 @pytest.mark.parametrize(

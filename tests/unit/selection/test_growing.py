@@ -87,7 +87,7 @@ def test_growing__children_know_their_parent_and_keep_its_warp() -> None:
 
 
 def test_growing__another_warp_near_the_best_is_expanded_too() -> None:
-    growing = Growing(warps=(Identity(), Log()), beam=1)
+    growing = Growing(warps=(Identity(), Log()))
     state, proposals = growing.propose(SearchState())
     fits = [fit_of(p, -9.0 * (p.warp == Log()) - num_leaves(p.expression)) for p in proposals]
     _, proposals = growing.propose(growing.absorb(state, fits))
