@@ -55,7 +55,7 @@ def test_auto__takes_a_bound_that_fits_into_memory() -> None:
     assert choose(900, **few).bound == "exact"
     choice = choose(900, **few, limit=LEAST)
     assert choice.bound == "collapsed"
-    assert choice.reason == "exact fits of 1 candidates on 900 rows do not fit into 0.1 GB"
+    assert choice.reason == "exact fits of 1 candidates on 900 rows do not fit into 0.1 GB."
     assert choose(20_000, num_candidates=1, num_inducing=283, limit=LEAST).bound == "stochastic"
 
 
@@ -79,7 +79,7 @@ def test_bound_asked_for__is_refused_where_memory_is_too_small(
 def test_noise_that_is_not_gaussian__makes_fits_stochastic() -> None:
     for inference in ("auto", "stochastic"):
         choice = choose(50, inference=inference, is_gaussian=False)
-        assert (choice.bound, choice.reason) == ("stochastic", "the noise is not Gaussian")
+        assert (choice.bound, choice.reason) == ("stochastic", "the noise is not Gaussian.")
     with pytest.raises(DataError, match="collapsed inference needs Gaussian noise"):
         choose(50, inference="collapsed", is_gaussian=False)
 
