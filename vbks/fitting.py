@@ -56,7 +56,7 @@ MOST_CONTENDERS = 12
 MOST_EXACT_CONTENDERS = 6
 """... if the last fits are exact and the search was not."""
 
-USUAL_SECONDS = 80.0
+USUAL_SECONDS = 100.0
 """Time for growing on up to ..."""
 
 USUAL_ROWS = 1000
