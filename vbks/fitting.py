@@ -167,13 +167,15 @@ def fit(
             *rows.notices, *search.workshop.notices, *final.notices, plan.notice(rows.num_rows),
             search.notice(state),
         )  # fmt: skip
+        inputs = None if y is None else read_inputs(X)
         selection = Selection(
             tuple(fits),
             data,
             believed,
             model,
-            None if y is None else read_inputs(X).names,
+            None if inputs is None else inputs.names,
             tuple(dict.fromkeys(notices)),
+            time_inputs=() if inputs is None else inputs.times,
         )
         if trace:
             selection = trace_belief(selection, final, trace)

@@ -8,8 +8,8 @@ not worse; how sure each belief is stands beside it. "paper" is the belief of th
 bounds divided by half the number of minibatches, ten kernels, no correction for point estimates.
 
 The Swissgrid rows are of later years than the paper's. The file of the Intel lab has no places of
-the sensors, so that its inputs are the time and the sensor's number, along which neighbours are
-near: two inputs, where the paper has three.
+the sensors, so that its inputs are the time and the sensor's number, which may say little about
+where it is: two inputs, where the paper has three.
 """
 
 from __future__ import annotations

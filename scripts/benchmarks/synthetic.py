@@ -215,6 +215,7 @@ def _fit(
         batch_size=BATCH_SIZE,
         warps=("identity",),
         belief="vbks",
+        race=False,
         trace=parts,
         seed=seed,
         progress=False,

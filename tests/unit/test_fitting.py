@@ -183,6 +183,17 @@ def test_predictions__refuse_other_inputs(selection: Selection) -> None:
         selection.predict_y(np.ones((3, 2)))
 
 
+def test_predictions__dates_and_numbers_are_not_mixed() -> None:
+    x, y = make_rows(20)
+    dates = np.datetime64("2020-01-01") + (30 * x).astype("timedelta64[D]")
+    selection = vbks.fit(
+        dates, y, space=("SE",), warps=("identity",), restarts=1, posterior="point", progress=False
+    )
+    assert selection.predict_y(dates)[0].shape == (20,)
+    with pytest.raises(DataError, match="has numbers, but had times"):
+        selection.predict_y([2020.5])
+
+
 def test_fit_of__names_what_was_not_tried(selection: Selection) -> None:
     with pytest.raises(DataError, match="'RQ' was not tried"):
         selection.model("RQ")

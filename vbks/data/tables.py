@@ -13,7 +13,7 @@ import pandas as pd
 from pandas.api.types import is_complex_dtype, is_numeric_dtype
 
 from vbks.data.sources import Values
-from vbks.data.times import TIMES, with_days
+from vbks.data.times import TIMES, places_of_instants, with_days
 from vbks.errors import DataError
 
 NUMBERS = "biuf"
@@ -31,11 +31,13 @@ class Table:
 
 
 class Inputs(NamedTuple):
-    """Inputs [N, D] without targets, what messages call them, and names if all have one."""
+    """Inputs [N, D] without targets, what messages call them, names if all have one, and which of
+    them were dates or times, counted from 0."""
 
     X: Values
     labels: tuple[str, ...]
     names: tuple[str, ...] | None
+    times: tuple[int, ...]
 
 
 def read_table(X: object, y: object) -> Table:
@@ -58,7 +60,8 @@ def read_inputs(X: object) -> Inputs:
     """
     inputs = _two_dimensional(X, "X")
     labels = _input_labels(inputs)
-    return Inputs(_numbers(with_days(inputs), labels), labels, _names(inputs))
+    times = places_of_instants(inputs)
+    return Inputs(_numbers(with_days(inputs), labels), labels, _names(inputs), times)
 
 
 def default_labels(num_inputs: int) -> tuple[str, ...]:

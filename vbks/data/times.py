@@ -39,6 +39,26 @@ def with_days(table: Values | pd.DataFrame) -> Values | pd.DataFrame:
     return table
 
 
+def places_of_instants(table: Values | pd.DataFrame) -> tuple[int, ...]:
+    """The columns whose dates and times `with_days` turns into numbers, counted from 0."""
+    if isinstance(table, pd.DataFrame) or table.dtype == object:
+        frame = pd.DataFrame(table)
+        return tuple(n for n in range(frame.shape[1]) if _has_instants(frame.iloc[:, n]))
+    return tuple(range(table.shape[1])) if table.dtype.kind == "M" else ()
+
+
+def _has_instants(column: pd.Series[Any]) -> bool:
+    if column.dtype == object:
+        return {_kind(cell) for cell in column} - {"missing"} == {"instant"}
+    return is_datetime64_any_dtype(column.dtype)
+
+
+def instants(days: Array) -> Values:
+    """Numbers of days as the instants that they stand for, to the microsecond."""
+    microseconds = np.round(days * (DAY / timedelta(microseconds=1)))
+    return np.asarray(microseconds.astype("datetime64[us]"))
+
+
 def _frame_with_days(frame: pd.DataFrame) -> pd.DataFrame:
     converted = frame.copy(deep=False)
     for number in range(frame.shape[1]):

@@ -31,6 +31,7 @@ def encode(selection: Selection) -> tuple[dict[str, Any], dict[str, Array]]:
         "likelihood": encode_likelihood(selection.likelihood),
         "belief": _encode_settings(selection.settings),
         "feature_names": None if names is None else list(names),
+        "time_inputs": list(selection.time_inputs),
         "notices": list(selection.notices),
         "rows": _encode_rows(selection, packing),
         "data": [_encode_data(warp, data, packing) for warp, data in selection.data.items()],
@@ -65,6 +66,7 @@ def decode(record: Record, arrays: Mapping[str, Array], place: str) -> Selection
             None if record.is_null("feature_names") else record.texts("feature_names"),
             record.texts("notices"),
             trace,
+            tuple(record.counts("time_inputs")),
         )
     except FileError:
         raise

@@ -9,6 +9,8 @@ import pandas as pd
 
 from vbks.arrays import Array
 from vbks.data import read_inputs
+from vbks.data.sources import Values
+from vbks.data.times import instants
 from vbks.errors import DataError
 from vbks.prediction.selection import KINDS, Selection
 
@@ -127,12 +129,11 @@ def plot_trace(selection: Selection, ax: Axes | None = None, num: int = 6) -> Ax
 
 def _plot_curve(selection: Selection, ax: Axes, Xnew: Any) -> Axes:
     X, y = _rows(selection, MOST_POINTS)
-    x = X[:, 0]
-    inputs = _grid(x) if Xnew is None else Xnew
-    grid = read_inputs(inputs).X[:, 0].astype(np.float64)
-    order = np.argsort(grid)
-    found = selection.predict_quantiles(inputs, LEVELS)
-    grid, (low, lower, median, upper, high) = grid[order], found[order].T
+    inputs = _grid(X[:, 0]) if Xnew is None else read_inputs(Xnew).X[:, 0].astype(np.float64)
+    order = np.argsort(inputs)
+    found = selection.mixture.predict_quantiles(inputs, LEVELS).numpy()
+    low, lower, median, upper, high = found[order].T
+    grid, x = _shown(selection, inputs[order]), _shown(selection, X[:, 0])
     ax.fill_between(grid, low, high, color=BLUE, alpha=0.16, linewidth=0, label="90 %")
     ax.fill_between(grid, lower, upper, color=BLUE, alpha=0.30, linewidth=0, label="50 %")
     ax.plot(grid, median, color=BLUE, linewidth=1.6, label="median")
@@ -148,7 +149,7 @@ def _plot_curve(selection: Selection, ax: Axes, Xnew: Any) -> Axes:
 
 def _plot_against_targets(selection: Selection, ax: Axes) -> Axes:
     X, y = _rows(selection, MOST_BARS)
-    low, _, median, _, high = selection.predict_quantiles(X, LEVELS).T
+    low, _, median, _, high = selection.mixture.predict_quantiles(X, LEVELS).numpy().T
     ax.errorbar(
         y,
         median,
@@ -184,6 +185,11 @@ def _rows(selection: Selection, most: int) -> tuple[Array, Array]:
     """Rows in the user's units: all, or so many at random."""
     source = selection.data[selection.best.warp].source
     return source.sample(most, np.random.default_rng(0))
+
+
+def _shown(selection: Selection, x: Array) -> Values:
+    """The only input as it was given: instants, or numbers."""
+    return instants(x) if selection.time_inputs else x
 
 
 def _grid(x: Array) -> Array:

@@ -49,6 +49,8 @@ class Selection:
     """Sentences about data and search that the user should know."""
     trace: pd.DataFrame | None = None
     """Probabilities of candidates against the rows seen, where `fit` was asked for it."""
+    time_inputs: tuple[int, ...] = ()
+    """Inputs that are times, counted from 0; new ones must be times, too."""
 
     def __post_init__(self) -> None:
         if not any(fit.status == "fitted" for fit in self.fits):
@@ -160,7 +162,9 @@ class Selection:
         targets = np.asarray(ynew, float).reshape(-1, 1)
         return np.ravel(self.mixture.predict_log_density((self._inputs(Xnew), targets)))
 
-    def predict_quantiles(self, Xnew: Any, quantiles: float | Sequence[float] = (0.05, 0.5, 0.95)) -> Array:
+    def predict_quantiles(
+        self, Xnew: Any, quantiles: float | Sequence[float] = (0.05, 0.5, 0.95)
+    ) -> Array:
         """Quantiles of new targets under the mixture: [N, Q]."""
         levels = tuple(np.atleast_1d(quantiles))
         found = self.mixture.predict_quantiles(self._inputs(Xnew), levels)
@@ -260,7 +264,7 @@ class Selection:
         return next(iter(self.data.values()))
 
     def _inputs(self, Xnew: Any) -> Array:
-        values, _, names = read_inputs(Xnew)
+        values, labels, names, times = read_inputs(Xnew)
         if names is not None and self.feature_names is not None and names != self.feature_names:
             raise DataError(
                 f"Xnew has the columns {', '.join(names)}, but the fit had "
@@ -269,6 +273,11 @@ class Selection:
         if values.shape[1] != self._rows.num_inputs:
             raise DataError(
                 f"Xnew has {values.shape[1]} columns, but the fit had {self._rows.num_inputs}."
+            )
+        for place in set(times) ^ set(self.time_inputs):
+            now, then = ("times", "numbers") if place in times else ("numbers", "times")
+            raise DataError(
+                f"{labels[place]} has {now}, but had {then} when it was fitted. Give {then}."
             )
         return values
 

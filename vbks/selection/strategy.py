@@ -55,8 +55,13 @@ def near_warps(fits: Sequence[LocalFit], margin: float) -> tuple[Warp, ...]:
 
 
 def contenders(fits: Sequence[LocalFit], margin: float, most: int | None) -> list[int]:
-    """Places of the fits at most so many nats below the best, and no more than so many of them."""
+    """Places of the fits at most so many nats below the best, and no more than so many of them.
+
+    If there are no more than so many, all of them go on.
+    """
     known = [k for k, fit in enumerate(fits) if fit.status == "fitted"]
+    if most is None or len(known) <= most:
+        return known
     ranked = sorted(known, key=lambda k: -fits[k].log_evidence())
     least = max((fits[k].log_evidence() for k in known), default=0.0) - margin
     return sorted(k for k in ranked[:most] if fits[k].log_evidence() >= least)

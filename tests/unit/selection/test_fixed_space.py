@@ -51,8 +51,10 @@ def test_contenders__are_near_the_best_and_few() -> None:
     values = [0.0, -3.0, -20.0, -1.0, -2.0, 5.0]
     fits = [fit_of(p, v) for p, v in zip(proposals, values, strict=True)]
     fits[5] = fit_of(proposals[5], 5.0, "failed")
-    assert contenders(fits, 8.0, 10) == [0, 1, 3, 4]
+    assert contenders(fits, 8.0, 4) == [0, 1, 3, 4]
     assert contenders(fits, 8.0, 2) == [0, 3]
+    assert contenders(fits, 2.5, 4) == [0, 3, 4]
+    assert contenders(fits, 2.5, 5) == [0, 1, 2, 3, 4]
     assert contenders(fits, np.inf, None) == [0, 1, 2, 3, 4]
 
 
