@@ -44,6 +44,10 @@ EXACT_SEARCH_ROWS = 300
 EXACT_FINAL_ROWS = 2000
 """Rows up to which those that remain are fitted exactly: some seconds for each."""
 
+SEARCH_ELEMENTS = 45_000
+"""Numbers in the kernel matrices of one candidate of a search that is not exact: about a second
+for each."""
+
 CONTENDER_MARGIN = 6.0
 """Nats below the best within which candidates are fitted to the end ..."""
 
@@ -274,9 +278,13 @@ class _Plan:
         """Exact fits where they are quick, at least for the best; else what is possible."""
         N = rows.num_rows
         first, last = _bounds(rows, strategy, inference, num_inducing, settings)
+        if first != last and num_inducing is None:
+            num_inducing = _search_inducing(N)
         if posterior == "auto":
             posterior = "full" if N <= EXACT_SEARCH_ROWS and last == "exact" else "laplace"
-        cheap: Posterior = "laplace" if posterior in ("full", "diagonal") else posterior
+        # With minibatches q(θ) costs a bound many nats, so that it changes the order of candidates.
+        is_looser = posterior in ("full", "diagonal") and first != "stochastic"
+        cheap: Posterior = "laplace" if is_looser else posterior
         return cls(Stage(first, cheap, num_inducing), Stage(last, posterior, num_inducing))
 
     def notice(self, num_rows: int) -> str:
@@ -294,6 +302,12 @@ class _Plan:
         if self.search.bound == self.final.bound:
             return CONTENDER_MARGIN, MOST_CONTENDERS
         return OTHER_BOUND_MARGIN, MOST_EXACT_CONTENDERS
+
+
+def _search_inducing(N: int) -> int:
+    """Inducing points M with M(M + N) numbers in kernel matrices, but not fewer than the usual."""
+    affordable = 0.5 * (math.sqrt(N**2 + 4 * SEARCH_ELEMENTS) - N)
+    return min(N, round(max(affordable, 2.0 * math.sqrt(N))))
 
 
 def _bounds(

@@ -1,8 +1,8 @@
 """Beliefs of the three kinds beside how often they are right, on data drawn from the fitted model.
 
 The kernel of each data set is one of eight structures, all alike in probability. Its θ, noise
-included, is drawn from the priors that the fits have. Inputs are drawn evenly and standardised;
-targets stay as they were drawn, because shifting and scaling them would make another model. So the
+included, is drawn from the priors that the fits have. Inputs are evenly spaced, so that a period
+below two spacings looks like a longer one; targets stay as they were drawn, because shifting and scaling them would make another model. So the
 belief "bayes" is calibrated exactly if its evidences are, and what it misses is their error: q(θ)
 that is Gaussian around each mode, and modes that were not found. The other two beliefs have no such
 promise.
@@ -127,7 +127,7 @@ def draw(lines: Sequence[Line], path: Path) -> None:
 
 def draw_rows(expression: Expression, num_rows: int, rng: np.random.Generator) -> TrainingData:
     """Rows of the model that is fitted: θ and noise from their priors, inputs of variance one."""
-    X = np.sort(rng.uniform(size=(num_rows, 1)), axis=0)
+    X = np.arange(num_rows, dtype=float)[:, np.newaxis]
     X = (X - X.mean()) / X.std()
     theta = _draw_theta(expression, rng)
     bank = Bank([expression])

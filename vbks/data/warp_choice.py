@@ -10,6 +10,7 @@ from vbks.data.training import TrainingData
 from vbks.data.units import Moments
 from vbks.data.warps import (
     KNOWN_WARPS,
+    Identity,
     Interval,
     Warp,
     domain_of,
@@ -19,6 +20,10 @@ from vbks.data.warps import (
 )
 from vbks.errors import DataError
 
+LEAST_BEND = 0.1
+"""Difference of the logarithms of a warp's slopes over the targets, from which on it is compared
+with the identity: noise then differs by a tenth."""
+
 
 def choose_warps(
     wanted: str | Iterable[str], data: TrainingData, bounds: Interval | None = None
@@ -26,7 +31,8 @@ def choose_warps(
     """The warps of these names, each once, or with "auto" all that the targets allow.
 
     These are the identity; log and softplus if all targets are above 0; and logit if the user
-    gives bounds and all targets lie between them.
+    gives bounds and all targets lie between them. Of these, warps that are all but straight lines
+    over the targets are left out: they say the same as the identity.
     """
     targets = Moments.of_nothing(1)
     for _, y in data.target_blocks():
@@ -43,7 +49,7 @@ def _possible(targets: Moments, bounds: Interval | None) -> tuple[Warp, ...]:
     named = [name for name in KNOWN_WARPS if name != "logit" or bounds is not None]
     allowed = [name for name in named if _is_allowed(targets, domain_of(name, bounds))]
     warps = [make_warp(name, targets.mean[0], bounds) for name in allowed]
-    return tuple(warp for warp in warps if _tells_apart(warp, targets))
+    return tuple(warp for warp in warps if _tells_apart(warp, targets) and _bends(warp, targets))
 
 
 def _is_allowed(targets: Moments, domain: Interval) -> bool:
@@ -54,6 +60,17 @@ def _tells_apart(warp: Warp, targets: Moments) -> bool:
     """Whether the least and the largest target differ by more than rounding after the warp."""
     ends = warp.forward(np.array([targets.low, targets.high]))
     return not Moments.of_nothing(1).including(ends).is_constant[0]
+
+
+def _bends(warp: Warp, targets: Moments) -> bool:
+    """Whether the slope of a warp differs between the least and the largest target."""
+    if warp == Identity():
+        return True
+    steep, flat = warp.log_slope(np.array([targets.low[0], targets.high[0]]))
+    # A logit is as steep at both ends, and bends in between.
+    middle = warp.log_slope(np.array([targets.mean[0]]))[0]
+    slopes = (steep, middle, flat)
+    return bool(max(slopes) - min(slopes) > LEAST_BEND)
 
 
 def _names(wanted: str | Iterable[str]) -> list[str]:
