@@ -2,10 +2,10 @@
 
 The kernel of each data set is one of eight structures, all alike in probability. Its θ, noise
 included, is drawn from the priors that the fits have. Inputs are evenly spaced, so that a period
-below two spacings looks like a longer one; targets stay as they were drawn, because shifting and scaling them would make another model. So the
-belief "bayes" is calibrated exactly if its evidences are, and what it misses is their error: q(θ)
-that is Gaussian around each mode, and modes that were not found. The other two beliefs have no such
-promise.
+below two spacings looks like a longer one; targets stay as they were drawn, because shifting and
+scaling them would make another model. So the belief "bayes" is calibrated exactly if its evidences
+are, and what it misses is their error: q(θ) that is Gaussian around each mode, and modes that were
+not found. The other two beliefs have no such promise.
 
 The expected calibration error is over all beliefs, of which most are near zero. A belief that knows
 nothing has none either, so the log score and the belief in the first are beside it.
