@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vbks.arrays import Array
-from vbks.data.times import with_days
+from vbks.data.times import places_of_instants, with_days
 from vbks.data.training import MIN_ROWS
 from vbks.fitting import Space, fit
 from vbks.grammar import BASE_FAMILIES
@@ -82,20 +83,29 @@ class VBKSRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         names = getattr(self, "feature_names_in_", None)
         settings = self.get_params(deep=False)
         settings["seed"] = _seed(settings.pop("random_state"))
-        self.selection_ = fit(pd.DataFrame(rows, columns=names), targets, **settings)
+        selection = fit(pd.DataFrame(rows, columns=names), targets, **settings)
+        self.selection_ = replace(selection, time_inputs=_places_of_times(X))
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
         """Means [N] of new targets at X [N, D], and their standard deviations [N] if asked for."""
         check_is_fitted(self)
         rows = validate_data(self, _without_times(X), reset=False, dtype=np.float64)
-        mean, variance = self.selection_.predict_y(rows)
+        mean, variance = (part.numpy()[:, 0] for part in self.selection_.mixture.predict_y(rows))
         return (mean, np.sqrt(variance)) if return_std else mean
 
 
 def _without_times(X: Any) -> Any:
     """Times as days; anything else is left for scikit-learn to judge."""
-    return with_days(X) if isinstance(X, pd.DataFrame | np.ndarray) and X.ndim == 2 else X
+    return with_days(X) if _is_table(X) else X
+
+
+def _places_of_times(X: Any) -> tuple[int, ...]:
+    return places_of_instants(X) if _is_table(X) else ()
+
+
+def _is_table(X: Any) -> bool:
+    return isinstance(X, pd.DataFrame | np.ndarray) and X.ndim == 2
 
 
 def _seed(random_state: Any) -> int:

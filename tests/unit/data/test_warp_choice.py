@@ -30,10 +30,16 @@ def test_auto__takes_all_that_the_targets_allow(y, bounds, expected, standardise
         assert vars(one) == pytest.approx(vars(other), rel=1e-12)
 
 
-def test_auto__leaves_out_warps_that_make_targets_equal():
-    """So far from 0, a logarithm has fewer digits left than its targets differ in."""
-    far = data(1e12 * (1 + 1e-15 * np.arange(1, 8)))
-    assert [warp.name for warp in choose_warps("auto", far)] == ["identity", "softplus"]
+@pytest.mark.parametrize("step", [1e-15, 1e-4, 1e-2])
+def test_auto__leaves_out_warps_that_hardly_bend(step):
+    """So far from 0, warps are straight lines, of which the logarithm may lose all digits."""
+    far = data(1e12 * (1 + step * np.arange(1, 8)))
+    assert [warp.name for warp in choose_warps("auto", far)] == ["identity"]
+
+
+def test_auto__takes_warps_that_bend():
+    near = data(1 + 0.2 * np.arange(1, 8))
+    assert [warp.name for warp in choose_warps("auto", near)] == ["identity", "log", "softplus"]
 
 
 @pytest.mark.parametrize(
