@@ -15,6 +15,8 @@ from vbks.selection.forming import (
 )
 from vbks.selection.gaussian_belief import vbks_belief
 from vbks.selection.growing import Growing
+from vbks.selection.plan import Plan
+from vbks.selection.search import Search, finish_best
 from vbks.selection.stacking import stacking_belief
 from vbks.selection.strategy import SearchState, Strategy, contenders, left_behind
 
@@ -27,12 +29,15 @@ __all__ = [
     "Growing",
     "KernelBelief",
     "KernelPrior",
+    "Plan",
     "Purse",
+    "Search",
     "SearchState",
     "Strategy",
     "bayes_belief",
     "budget_of",
     "contenders",
+    "finish_best",
     "form_belief",
     "left_behind",
     "log_evidences",

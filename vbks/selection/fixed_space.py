@@ -29,6 +29,13 @@ class FixedSpace:
     expressions: tuple[Expression, ...]
     warps: tuple[Warp, ...] = (Identity(),)
 
+    is_finite = True
+
+    @property
+    def num_expected(self) -> int:
+        """Members of the space; most warps are soon ruled out."""
+        return len(self.expressions)
+
     def propose(self, state: SearchState) -> tuple[SearchState, tuple[Proposal, ...]]:
         """Small members under all warps, then the rest under those that are near the best."""
         small = self._small()

@@ -39,6 +39,9 @@ PARENT_MARGIN = 6.0
 WARP_MARGIN = 12.0
 """Nats below the best within which the best candidate of another warp is expanded, too."""
 
+EXPECTED_CANDIDATES = 200
+"""Candidates that are usually tried, for the choice of a bound."""
+
 MAX_GROWN_LEAVES = 8
 """Leaves at most: larger kernels were never chosen on the series tried, and nobody reads them."""
 
@@ -54,6 +57,9 @@ class Growing:
     moves: tuple[tuple[Move, ...], ...] = MOVES
     more: tuple[Expression, ...] = ()
     """Expressions that the search starts from beside the usual ones."""
+
+    is_finite = False
+    num_expected = EXPECTED_CANDIDATES
 
     def propose(self, state: SearchState) -> tuple[SearchState, tuple[Proposal, ...]]:
         """Small expressions first, then the children of the best that were not expanded yet."""

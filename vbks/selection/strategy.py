@@ -35,6 +35,16 @@ class SearchState:
 class Strategy(Protocol):
     """A search as two pure functions around an explicit state."""
 
+    @property
+    def num_expected(self) -> int:
+        """Candidates that it will propose, roughly."""
+        ...
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether that is all there is, so that no budget is needed."""
+        ...
+
     def propose(self, state: SearchState) -> tuple[SearchState, tuple[Proposal, ...]]:
         """What to fit next, the most promising first; nothing when the search is over."""
         ...

@@ -1,0 +1,105 @@
+"""How candidates are searched, and how the best of them are fitted in the end."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from vbks.data import TrainingData
+from vbks.execution import Stage
+from vbks.inference.local_fit import Bound, Posterior
+from vbks.inference.settings import Inference, compare
+
+EXACT_SEARCH_ROWS = 300
+"""Rows up to which all candidates are fitted exactly: a few tenths of a second for each."""
+
+EXACT_FINAL_ROWS = 2000
+"""Rows up to which those that remain are fitted exactly: some seconds for each."""
+
+SEARCH_ELEMENTS = 45_000
+"""Numbers in the kernel matrices of one candidate of a search that is not exact: about a second
+for each."""
+
+CONTENDER_MARGIN = 6.0
+"""Nats below the best within which candidates are fitted to the end ..."""
+
+OTHER_BOUND_MARGIN = 25.0
+"""... or within which if the bound becomes a tighter one, whose order may be another."""
+
+MOST_CONTENDERS = 12
+"""Candidates that are fitted to the end at most, or ..."""
+
+MOST_EXACT_CONTENDERS = 6
+"""... if the last fits are exact and the search was not."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How candidates are searched, and how the best of them are fitted in the end."""
+
+    search: Stage
+    final: Stage
+
+    @classmethod
+    def of(
+        cls,
+        rows: TrainingData,
+        num_candidates: int,
+        inference: Inference,
+        posterior: Posterior | Literal["auto"],
+        num_inducing: int | None,
+        settings: Mapping[str, Any],
+    ) -> Plan:
+        """Exact fits where they are quick, at least for the best; else what is possible."""
+        N = rows.num_rows
+        first, last = _bounds(rows, num_candidates, inference, num_inducing, settings)
+        if first != last and num_inducing is None:
+            num_inducing = _search_inducing(N)
+        if posterior == "auto":
+            posterior = "full" if N <= EXACT_SEARCH_ROWS and last == "exact" else "laplace"
+        # With minibatches q(θ) costs a bound many nats, so that it changes the order of candidates.
+        is_looser = posterior in ("full", "diagonal") and first != "stochastic"
+        cheap: Posterior = "laplace" if is_looser else posterior
+        return cls(Stage(first, cheap, num_inducing), Stage(last, posterior, num_inducing))
+
+    def notice(self, num_rows: int) -> str:
+        """Which bounds were used."""
+        if self.search.bound == self.final.bound:
+            return f"Fits to {num_rows:,} rows are {self.final.bound}."
+        return (
+            f"Candidates were searched by {self.search.bound} fits to {num_rows:,} rows, and the "
+            f"best of them by {self.final.bound} ones."
+        )
+
+    @property
+    def limits(self) -> tuple[float, int]:
+        """How far behind contenders may be, and how many there may be."""
+        if self.search.bound == self.final.bound:
+            return CONTENDER_MARGIN, MOST_CONTENDERS
+        return OTHER_BOUND_MARGIN, MOST_EXACT_CONTENDERS
+
+
+def _search_inducing(N: int) -> int:
+    """Inducing points M with M(M + N) numbers in kernel matrices, but not fewer than the usual."""
+    affordable = 0.5 * (math.sqrt(N**2 + 4 * SEARCH_ELEMENTS) - N)
+    return min(N, round(max(affordable, 2.0 * math.sqrt(N))))
+
+
+def _bounds(
+    rows: TrainingData,
+    num_candidates: int,
+    inference: Inference,
+    num_inducing: int | None,
+    settings: Mapping[str, Any],
+) -> tuple[Bound, Bound]:
+    if inference == "auto" and settings["likelihood"].is_gaussian:
+        if rows.num_rows <= EXACT_SEARCH_ROWS:
+            return "exact", "exact"
+        if rows.num_rows <= EXACT_FINAL_ROWS:
+            return "collapsed", "exact"
+    comparison, _ = compare(
+        rows, num_candidates, inference=inference, num_inducing=num_inducing, **settings
+    )
+    return comparison.bound, comparison.bound

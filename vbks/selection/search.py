@@ -1,0 +1,77 @@
+"""A search at work: a strategy proposes, a workshop fits, until one of them has had enough."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from vbks.execution import Workshop
+from vbks.inference.local_fit import LocalFit
+from vbks.inference.proposal import Proposal
+from vbks.selection.budget import Budget, Purse
+from vbks.selection.strategy import SearchState, Strategy, contenders, left_behind
+
+FINAL_SHARE = 0.25
+"""Share of a budget in seconds that is kept for the last fits of the best."""
+
+
+class Search:
+    """A strategy at work until it ends or its budget does."""
+
+    def __init__(self, strategy: Strategy, workshop: Workshop, budget: Budget) -> None:
+        kept = replace(budget, seconds=(1.0 - FINAL_SHARE) * budget.seconds)
+        self.strategy, self.workshop, self.purse = strategy, workshop, Purse(kept)
+        self.left_out = 0
+
+    def run(self) -> SearchState:
+        """The last state."""
+        state = SearchState()
+        while True:
+            state, proposals = self.strategy.propose(state)
+            fits = self._fits(proposals)
+            if fits:
+                state = self.strategy.absorb(state, fits)
+            self.left_out = len(proposals) - len(fits)
+            if self.left_out or not proposals:
+                return state
+
+    def _fits(self, proposals: Sequence[Proposal]) -> list[LocalFit]:
+        """As many fits as there is budget for, warp by warp, which shows what they cost."""
+        fits: list[LocalFit] = []
+        for _, group in groupby(proposals, key=lambda proposal: proposal.warp):
+            own = list(group)
+            affordable = self.purse.affordable(len(own))
+            if affordable:
+                began = time.perf_counter()
+                fits += self.workshop.fit(own[:affordable])
+                self.purse.spend(affordable, time.perf_counter() - began)
+            if affordable < len(own):
+                break
+        return fits
+
+    def notice(self, state: SearchState) -> str:
+        """How the search has ended, and how to let it go on."""
+        tried = f"{self.purse.candidates} candidates were tried in {self.purse.seconds:.0f} s"
+        if state.ending:
+            return f"{tried}: {state.ending}."
+        more = f"{self.left_out} more were proposed" if self.left_out else "it could go on"
+        return f"{tried}, and {more}. Give a larger budget=, in seconds, to let it think longer."
+
+
+def finish_best(
+    fits: Sequence[LocalFit], workshop: Workshop, margin: float, most: int | None
+) -> list[LocalFit]:
+    """Contenders fitted to the end, and the others as dropped."""
+    going = contenders(fits, margin, most)
+    if not going:
+        return list(fits)
+    best = max(fits[k].log_evidence() for k in going)
+    done = iter(workshop.go_on([fits[k] for k in going]))
+    return [
+        replace(again := next(done), seconds=fit.seconds + again.seconds, race=fit.race)
+        if k in set(going)
+        else left_behind(fit, best, "search")
+        for k, fit in enumerate(fits)
+    ]
