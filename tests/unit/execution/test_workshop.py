@@ -1,0 +1,50 @@
+"""Tests of the workshop."""
+
+import numpy as np
+
+from vbks.data import Identity, Log, prepare
+from vbks.execution import Stage, Workshop
+from vbks.grammar import parse
+from vbks.inference.proposal import Proposal
+
+
+def make_workshop(bound: str = "exact") -> Workshop:
+    x = np.linspace(0.0, 5.0, 25)
+    data = prepare((x, np.exp(np.sin(2.0 * x) + 0.05 * np.cos(40.0 * x))))
+    both = {Identity(): data, Log(): data.warped(Log())}
+    return Workshop(both, Stage(bound, "laplace"), False, {"restarts": 1})  # type: ignore[arg-type]
+
+
+def test_fits__come_in_the_order_of_the_proposals() -> None:
+    proposals = [
+        Proposal(parse("SE"), Log()), Proposal(parse("LIN")), Proposal(parse("LIN"), Log()),
+        Proposal(parse("SE")),
+    ]  # fmt: skip
+    fits = make_workshop().fit(proposals)
+    assert [(fit.expression, fit.warp) for fit in fits] == [
+        (p.expression, p.warp) for p in proposals
+    ]
+    assert all(fit.posterior == "laplace" for fit in fits)
+    assert all(np.any(fit.modes[0].factor) for fit in fits)
+
+
+def test_children__start_from_their_parents() -> None:
+    workshop = make_workshop()
+    (parent,) = workshop.fit([Proposal(parse("SE"))])
+    (child,) = workshop.fit([Proposal(parse("SE + LIN"), Identity(), parent)])
+    assert child.modes[0].log_likelihood > parent.modes[0].log_likelihood - 1.0
+
+
+def test_go_on__keeps_the_optimum() -> None:
+    workshop = make_workshop()
+    fits = workshop.fit([Proposal(parse("SE")), Proposal(parse("SE"), Log())])
+    again = workshop.go_on(fits)
+    for before, after in zip(fits, again, strict=True):
+        assert after.warp == before.warp
+        np.testing.assert_allclose(after.log_evidence(), before.log_evidence(), atol=0.05)
+
+
+def test_notices__leave_out_what_the_workshop_has_asked_for() -> None:
+    workshop = make_workshop()
+    workshop.fit([Proposal(parse("SE"))])
+    assert workshop.notices == ()

@@ -1,0 +1,59 @@
+"""Tests of how fits are planned."""
+
+import numpy as np
+import pytest
+
+from vbks.data import TrainingData, prepare
+from vbks.inference import make_likelihood
+from vbks.selection import Plan
+
+SETTINGS = {"likelihood": make_likelihood("gaussian")}
+
+
+def make_data(num_rows: int) -> TrainingData:
+    x = np.arange(float(num_rows))
+    return prepare((x, np.sin(x)))
+
+
+@pytest.mark.parametrize(
+    ("num_rows", "search", "final"),
+    [
+        (200, ("exact", "laplace"), ("exact", "full")),
+        (900, ("collapsed", "laplace"), ("exact", "laplace")),
+        (5000, ("stochastic", "laplace"), ("stochastic", "laplace")),
+    ],
+)
+def test_plan__is_exact_where_that_is_quick(
+    num_rows: int, search: tuple[str, str], final: tuple[str, str]
+) -> None:
+    plan = Plan.of(make_data(num_rows), 100, "auto", "auto", None, SETTINGS)
+    assert (plan.search.bound, plan.search.posterior) == search
+    assert (plan.final.bound, plan.final.posterior) == final
+
+
+def test_plan__keeps_to_what_is_asked_for() -> None:
+    plan = Plan.of(make_data(100), 5, "collapsed", "diagonal", 20, SETTINGS)
+    assert (plan.final.bound, plan.final.posterior, plan.final.num_inducing) == (
+        "collapsed", "diagonal", 20
+    )  # fmt: skip
+    assert plan.search.bound == "collapsed"
+
+
+def test_plan__stochastic_fits_are_judged_as_they_are_searched() -> None:
+    plan = Plan.of(make_data(100), 5, "stochastic", "full", 20, SETTINGS)
+    assert plan.search == plan.final
+
+
+@pytest.mark.parametrize(("num_rows", "inducing"), [(361, 98), (899, 60), (1999, 89)])
+def test_inducing_points_of_a_search__are_as_many_as_cost_allows(
+    num_rows: int, inducing: int
+) -> None:
+    plan = Plan.of(make_data(num_rows), 100, "auto", "auto", None, SETTINGS)
+    assert plan.search.num_inducing == inducing
+
+
+def test_notice__names_both_bounds() -> None:
+    plan = Plan.of(make_data(900), 100, "auto", "auto", None, SETTINGS)
+    searched, judged = plan.notice(900).split(", and ")
+    assert searched == "Candidates were searched by collapsed fits to 900 rows"
+    assert judged == "the best of them by exact ones."
