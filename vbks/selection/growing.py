@@ -36,8 +36,11 @@ LATER = 3
 PARENT_MARGIN = 6.0
 """Nats below the best within which a candidate is worth expanding."""
 
+FIRST_WARP_MARGIN = 40.0
+"""Nats below the best within which a warp goes on after its single leaves ..."""
+
 WARP_MARGIN = 12.0
-"""Nats below the best within which the best candidate of another warp is expanded, too."""
+"""... and within which the best candidate of another warp is expanded, too, later on."""
 
 EXPECTED_CANDIDATES = 200
 """Candidates that are usually tried, for the choice of a bound."""
@@ -64,10 +67,14 @@ class Growing:
     def propose(self, state: SearchState) -> tuple[SearchState, tuple[Proposal, ...]]:
         """Small expressions first, then the children of the best that were not expanded yet."""
         if not state.rounds:
-            return state, tuple(
-                Proposal(expression, warp) for warp in self.warps for expression in self._roots()
-            )
+            return state, _pairs(self._leaves(), self.warps)
         tried = {structure_of(fit) for fit in state.fits}
+        fitted = state.fitted()
+        if state.rounds == 1 and fitted:
+            pairs = _pairs(self._pairs_of_leaves(), near_warps(fitted, FIRST_WARP_MARGIN))
+            new = tuple(pair for pair in pairs if pair.structure not in tried)
+            if new:
+                return state, new
         while expansions := self._expansions(state):
             expanded = state.expanded.union((structure_of(fit), turn) for fit, turn in expansions)
             state = replace(state, expanded=expanded)
@@ -84,14 +91,19 @@ class Growing:
         """Fits are gathered; the next proposal looks at where they stand."""
         return state.with_fits(fits)
 
-    def _roots(self) -> tuple[Expression, ...]:
-        """Expressions of one or two leaves on one input; of several, a leaf on each and on all."""
+    def _leaves(self) -> tuple[Expression, ...]:
+        """Leaves on the only input; of several inputs, on each and on all of them."""
+        on_all = tuple(Leaf(family) for family in self.families)
         if self.num_inputs == 1:
-            small = space(level=2, families=self.families)
-        else:
-            on_all = tuple(Leaf(family) for family in self.families)
-            small = (*on_all, *space(level=1, families=self.families, dims=self.num_inputs))
-        return tuple(structures([*small, *self.more]))
+            return tuple(structures(on_all))
+        return tuple(
+            structures((*on_all, *space(level=1, families=self.families, dims=self.num_inputs)))
+        )
+
+    def _pairs_of_leaves(self) -> tuple[Expression, ...]:
+        """Two leaves on the only input, and the expressions that the user has added."""
+        pairs = space(level=2, families=self.families) if self.num_inputs == 1 else ()
+        return tuple(structures([*pairs, *self.more]))
 
     def _expansions(self, state: SearchState) -> list[tuple[LocalFit, int]]:
         """Whose children come next, by which moves: one of all, and one of each other near warp."""
@@ -126,3 +138,7 @@ class Growing:
         for child in children(form, self.families, self.num_inputs, moves):
             if num_leaves(child) <= self.max_leaves:
                 yield Proposal(child, parent.warp, parent)
+
+
+def _pairs(expressions: Sequence[Expression], warps: Sequence[Warp]) -> tuple[Proposal, ...]:
+    return tuple(Proposal(expression, warp) for warp in warps for expression in expressions)

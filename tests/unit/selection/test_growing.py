@@ -50,10 +50,29 @@ def expressions(proposals: Sequence[Proposal]) -> set[Expression]:
     return {p.expression for p in proposals}
 
 
+def started(growing: Growing, judge: Judge) -> SearchState:
+    """The state after the small expressions."""
+    state = SearchState()
+    for _ in range(2):
+        state, proposals = growing.propose(state)
+        state = growing.absorb(state, [fit_of(p, judge(p)) for p in proposals])
+    return state
+
+
 def test_growing__starts_with_one_and_two_leaves() -> None:
-    _, proposals = Growing().propose(SearchState())
-    assert {num_leaves(p.expression) for p in proposals} == {1, 2}
-    assert canonical("SE * PER") in expressions(proposals)
+    state = started(Growing(), lambda p: 0.0)
+    sizes = [num_leaves(fit.expression) for fit in state.fits]
+    assert sizes == sorted(sizes)
+    assert set(sizes) == {1, 2}
+    assert canonical("SE * PER") in {fit.expression for fit in state.fits}
+
+
+def test_growing__warps_far_behind_end_after_single_leaves() -> None:
+    state = started(Growing(warps=(Identity(), Log())), lambda p: -100.0 * (p.warp == Log()))
+    assert {fit.warp for fit in state.fits if num_leaves(fit.expression) == 1} == {
+        Identity(), Log()
+    }  # fmt: skip
+    assert {fit.warp for fit in state.fits if num_leaves(fit.expression) == 2} == {Identity()}
 
 
 def test_growing__tries_every_structure_once() -> None:
@@ -78,9 +97,8 @@ def test_growing__keeps_to_the_most_leaves() -> None:
 
 def test_growing__children_know_their_parent_and_keep_its_warp() -> None:
     growing = Growing(warps=(Identity(), Log()))
-    state, proposals = growing.propose(SearchState())
-    fits = [fit_of(p, 50.0 * (p.warp == Log()) - num_leaves(p.expression)) for p in proposals]
-    state, proposals = growing.propose(growing.absorb(state, fits))
+    state = started(growing, lambda p: 30.0 * (p.warp == Log()) - num_leaves(p.expression))
+    _, proposals = growing.propose(state)
     assert proposals
     assert {p.warp for p in proposals} == {Log()}
     assert all(p.parent is not None and p.parent.warp == Log() for p in proposals)
@@ -88,9 +106,8 @@ def test_growing__children_know_their_parent_and_keep_its_warp() -> None:
 
 def test_growing__another_warp_near_the_best_is_expanded_too() -> None:
     growing = Growing(warps=(Identity(), Log()))
-    state, proposals = growing.propose(SearchState())
-    fits = [fit_of(p, -9.0 * (p.warp == Log()) + num_leaves(p.expression)) for p in proposals]
-    _, proposals = growing.propose(growing.absorb(state, fits))
+    state = started(growing, lambda p: -9.0 * (p.warp == Log()) + num_leaves(p.expression))
+    _, proposals = growing.propose(state)
     assert {p.warp for p in proposals} == {Identity(), Log()}
 
 
@@ -101,8 +118,8 @@ def test_growing__several_inputs_get_leaves_of_their_own_and_of_all() -> None:
 
 
 def test_growing__own_expressions_are_starts() -> None:
-    _, proposals = Growing(more=(parse("SE * PER * LIN"),)).propose(SearchState())
-    assert canonical("SE * PER * LIN") in {canonical(p.expression) for p in proposals}
+    state = started(Growing(more=(parse("SE * PER * LIN"),)), lambda p: 0.0)
+    assert canonical("SE * PER * LIN") in {canonical(fit.expression) for fit in state.fits}
 
 
 def test_growing__failed_candidates_are_not_expanded() -> None:
