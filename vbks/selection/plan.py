@@ -28,7 +28,7 @@ CONTENDER_MARGIN = 6.0
 OTHER_BOUND_MARGIN = 25.0
 """... or within which if the bound becomes a tighter one, whose order may be another."""
 
-MOST_CONTENDERS = 12
+MOST_CONTENDERS = 8
 """Candidates that are fitted to the end at most, or ..."""
 
 MOST_EXACT_CONTENDERS = 6
