@@ -14,7 +14,6 @@ from vbks.grammar import (
     Leaf,
     Move,
     canonical,
-    change_point,
     children,
     num_leaves,
     space,
@@ -24,11 +23,9 @@ from vbks.inference.local_fit import LocalFit
 from vbks.inference.proposal import Proposal, Structure, structure_of
 from vbks.selection.strategy import SearchState, near_warps
 
-FIRST_MOVES: tuple[Move, ...] = (*CKS_MOVES, change_point)
-
 MOVES: tuple[tuple[Move, ...], ...] = (
-    FIRST_MOVES,
-    tuple(move for move in ABCD_MOVES if move not in FIRST_MOVES),
+    CKS_MOVES,
+    tuple(move for move in ABCD_MOVES if move not in CKS_MOVES),
 )
 """Moves that are made at first, and those that are made later: they have more children, and rarely
 better ones."""
