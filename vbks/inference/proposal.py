@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from vbks.data.warps import Identity, Warp
@@ -30,3 +31,8 @@ class Proposal:
 def structure_of(fit: LocalFit) -> Structure:
     """What makes two fits fits of the same candidate."""
     return canonical(fit.expression), fit.warp
+
+
+def pairs_of(expressions: Sequence[Expression], warps: Sequence[Warp]) -> tuple[Proposal, ...]:
+    """Every expression under every warp, warp by warp."""
+    return tuple(Proposal(expression, warp) for warp in warps for expression in expressions)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from vbks.data.warps import Identity, Warp
 from vbks.grammar import Expression, num_leaves
 from vbks.inference.local_fit import LocalFit
-from vbks.inference.proposal import Proposal
+from vbks.inference.proposal import Proposal, pairs_of
 from vbks.selection.strategy import SearchState, near_warps
 
 SCREEN_LEAVES = 2
@@ -41,13 +41,13 @@ class FixedSpace:
         small = self._small()
         if state.rounds == 0:
             first = self.expressions if len(self.warps) == 1 else small
-            return state, _pairs(first, self.warps)
+            return state, pairs_of(first, self.warps)
         over = replace(state, ending="all members of the space were tried")
         rest = [expression for expression in self.expressions if expression not in set(small)]
         fitted = state.fitted()
         if state.rounds > 1 or len(self.warps) == 1 or not rest or not fitted:
             return over, ()
-        return state, _pairs(rest, near_warps(fitted, WARP_MARGIN))
+        return state, pairs_of(rest, near_warps(fitted, WARP_MARGIN))
 
     def absorb(self, state: SearchState, fits: Sequence[LocalFit]) -> SearchState:
         """Fits are only gathered."""
@@ -56,7 +56,3 @@ class FixedSpace:
     def _small(self) -> list[Expression]:
         few = [e for e in self.expressions if num_leaves(e) <= SCREEN_LEAVES]
         return (few or list(self.expressions))[:SCREEN_MEMBERS]
-
-
-def _pairs(expressions: Sequence[Expression], warps: Sequence[Warp]) -> tuple[Proposal, ...]:
-    return tuple(Proposal(expression, warp) for warp in warps for expression in expressions)

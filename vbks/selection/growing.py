@@ -20,7 +20,7 @@ from vbks.grammar import (
     structures,
 )
 from vbks.inference.local_fit import LocalFit
-from vbks.inference.proposal import Proposal, Structure, structure_of
+from vbks.inference.proposal import Proposal, Structure, pairs_of, structure_of
 from vbks.selection.strategy import SearchState, near_warps
 
 MOVES: tuple[tuple[Move, ...], ...] = (
@@ -67,11 +67,11 @@ class Growing:
     def propose(self, state: SearchState) -> tuple[SearchState, tuple[Proposal, ...]]:
         """Small expressions first, then the children of the best that were not expanded yet."""
         if not state.rounds:
-            return state, _pairs(self._leaves(), self.warps)
+            return state, pairs_of(self._leaves(), self.warps)
         tried = {structure_of(fit) for fit in state.fits}
         fitted = state.fitted()
         if state.rounds == 1 and fitted:
-            pairs = _pairs(self._pairs_of_leaves(), near_warps(fitted, FIRST_WARP_MARGIN))
+            pairs = pairs_of(self._pairs_of_leaves(), near_warps(fitted, FIRST_WARP_MARGIN))
             new = tuple(pair for pair in pairs if pair.structure not in tried)
             if new:
                 return state, new
@@ -138,7 +138,3 @@ class Growing:
         for child in children(form, self.families, self.num_inputs, moves):
             if num_leaves(child) <= self.max_leaves:
                 yield Proposal(child, parent.warp, parent)
-
-
-def _pairs(expressions: Sequence[Expression], warps: Sequence[Warp]) -> tuple[Proposal, ...]:
-    return tuple(Proposal(expression, warp) for warp in warps for expression in expressions)
