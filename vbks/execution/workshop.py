@@ -65,9 +65,10 @@ class Workshop:
         self.report.start(len(fits), f"the best {len(fits)}, {self.stage.bound}")
         again: dict[int, LocalFit] = {}
         for warp, places in _by_warp([fit.warp for fit in fits]).items():
-            own = {fits[k].expression: fits[k] for k in places}
+            own = [fits[k] for k in places]
+            earlier = {fit.expression: fit for fit in own}
             evaluate = self._evaluator(warp, len(own))
-            done = evaluate(list(own), earlier=own, report=self.report)
+            done = evaluate([fit.expression for fit in own], earlier=earlier, report=self.report)
             again |= dict(zip(places, done, strict=True))
         return [again[k] for k in range(len(fits))]
 

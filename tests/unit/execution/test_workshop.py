@@ -44,6 +44,13 @@ def test_go_on__keeps_the_optimum() -> None:
         np.testing.assert_allclose(after.log_evidence(), before.log_evidence(), atol=0.05)
 
 
+def test_go_on__the_same_expression_twice_is_fitted_twice() -> None:
+    workshop = make_workshop()
+    fits = workshop.fit([Proposal(parse("SE")), Proposal(parse("SE"))])
+    again = workshop.go_on(fits)
+    assert [fit.expression for fit in again] == [parse("SE"), parse("SE")]
+
+
 def test_notices__leave_out_what_the_workshop_has_asked_for() -> None:
     workshop = make_workshop()
     workshop.fit([Proposal(parse("SE"))])
