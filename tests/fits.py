@@ -14,6 +14,7 @@ from vbks.arrays import Array
 from vbks.data import Log, TrainingData, prepare
 from vbks.grammar import parse
 from vbks.inference import InducingPosterior, LocalFit, Mode
+from vbks.inference.proposal import Proposal
 from vbks.kernels import lay_out
 from vbks.models.components import Component
 
@@ -90,3 +91,12 @@ def covariances(fit: LocalFit, X: Array) -> tuple[Array, Array]:
     white = np.diag(kernel_matrix(layout, fit.theta, X)) - np.diag(K)
     merged = str(fit.expression) in ("SE + WN", "LIN + WN")
     return K, white + (0.0 if merged else np.exp(fit.theta[0])) + fit.jitter
+
+
+def made_up_fit(proposal: Proposal, elbo: float, status: str = "fitted") -> LocalFit:
+    """A fit of a proposal with this bound, for what reads fits and makes none."""
+    mode = Mode(np.zeros(3), np.zeros((3, 3)), 1.0, elbo, 0.0, 0.0, elbo)
+    return LocalFit(
+        proposal.expression, 1, 100, "exact", "full", 3, status, elbo=elbo, modes=(mode,),
+        warp=proposal.warp,
+    )  # fmt: skip

@@ -1,27 +1,19 @@
 """Tests of fixed spaces under one and several warps."""
 
 import numpy as np
+from fits import made_up_fit
 
 from vbks.data import Identity, Log
 from vbks.grammar import K144, num_leaves
-from vbks.inference import LocalFit, Mode
 from vbks.inference.proposal import Proposal
 from vbks.selection import FixedSpace, SearchState, contenders, left_behind
-
-
-def fit_of(proposal: Proposal, elbo: float, status: str = "fitted") -> LocalFit:
-    mode = Mode(np.zeros(3), np.zeros((3, 3)), 1.0, elbo, 0.0, 0.0, elbo)
-    return LocalFit(
-        proposal.expression, 1, 100, "exact", "full", 3, status, elbo=elbo, modes=(mode,),
-        warp=proposal.warp,
-    )  # fmt: skip
 
 
 def test_fixed_space__one_warp_is_one_round() -> None:
     space = FixedSpace(K144)
     state, proposals = space.propose(SearchState())
     assert [p.expression for p in proposals] == list(K144)
-    state, proposals = space.propose(space.absorb(state, [fit_of(p, 0.0) for p in proposals]))
+    state, proposals = space.propose(space.absorb(state, [made_up_fit(p, 0.0) for p in proposals]))
     assert not proposals
     assert "all members" in state.ending
 
@@ -30,18 +22,18 @@ def test_fixed_space__several_warps_are_screened_on_small_members() -> None:
     space = FixedSpace(K144, (Identity(), Log()))
     state, first = space.propose(SearchState())
     assert {num_leaves(p.expression) for p in first} == {1, 2}
-    fits = [fit_of(p, -100.0 * (p.warp == Identity())) for p in first]
+    fits = [made_up_fit(p, -100.0 * (p.warp == Identity())) for p in first]
     state, second = space.propose(space.absorb(state, fits))
     assert {p.warp for p in second} == {Log()}
     assert len(second) == 144 - len(first) // 2
-    state, third = space.propose(space.absorb(state, [fit_of(p, 0.0) for p in second]))
+    state, third = space.propose(space.absorb(state, [made_up_fit(p, 0.0) for p in second]))
     assert not third
 
 
 def test_fixed_space__near_warps_both_go_on() -> None:
     space = FixedSpace(K144, (Identity(), Log()))
     state, first = space.propose(SearchState())
-    fits = [fit_of(p, -5.0 * (p.warp == Identity())) for p in first]
+    fits = [made_up_fit(p, -5.0 * (p.warp == Identity())) for p in first]
     _, second = space.propose(space.absorb(state, fits))
     assert {p.warp for p in second} == {Identity(), Log()}
 
@@ -49,8 +41,8 @@ def test_fixed_space__near_warps_both_go_on() -> None:
 def test_contenders__are_near_the_best_and_few() -> None:
     proposals = [Proposal(expression) for expression in K144[:6]]
     values = [0.0, -3.0, -20.0, -1.0, -2.0, 5.0]
-    fits = [fit_of(p, v) for p, v in zip(proposals, values, strict=True)]
-    fits[5] = fit_of(proposals[5], 5.0, "failed")
+    fits = [made_up_fit(p, v) for p, v in zip(proposals, values, strict=True)]
+    fits[5] = made_up_fit(proposals[5], 5.0, "failed")
     assert contenders(fits, 8.0, 4) == [0, 1, 3, 4]
     assert contenders(fits, 8.0, 2) == [0, 3]
     assert contenders(fits, 2.5, 4) == [0, 3, 4]
@@ -59,8 +51,8 @@ def test_contenders__are_near_the_best_and_few() -> None:
 
 
 def test_left_behind__is_dropped_with_its_distance() -> None:
-    fit = left_behind(fit_of(Proposal(K144[0]), -12.0), 0.5, "search")
+    fit = left_behind(made_up_fit(Proposal(K144[0]), -12.0), 0.5, "search")
     assert fit.status == "dropped"
     assert fit.reason == "12.5 nats behind the best after the search"
-    failed = fit_of(Proposal(K144[0]), -12.0, "failed")
+    failed = made_up_fit(Proposal(K144[0]), -12.0, "failed")
     assert left_behind(failed, 0.5, "search") is failed

@@ -2,24 +2,15 @@
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
+from fits import made_up_fit
 
 from vbks.data import Identity, Log
 from vbks.grammar import Expression, canonical, leaves, num_leaves, parse
-from vbks.inference import LocalFit, Mode
 from vbks.inference.proposal import Proposal
 from vbks.selection import Growing, SearchState
 from vbks.selection.growing import MAX_GROWN_LEAVES
 
 Judge = Callable[[Proposal], float]
-
-
-def fit_of(proposal: Proposal, elbo: float, status: str = "fitted") -> LocalFit:
-    mode = Mode(np.zeros(3), np.zeros((3, 3)), 1.0, elbo, 0.0, 0.0, elbo)
-    return LocalFit(
-        proposal.expression, 1, 100, "exact", "full", 3, status, elbo=elbo, modes=(mode,),
-        warp=proposal.warp,
-    )  # fmt: skip
 
 
 def run(growing: Growing, judge: Judge, max_rounds: int = 20) -> tuple[SearchState, list[int]]:
@@ -29,7 +20,7 @@ def run(growing: Growing, judge: Judge, max_rounds: int = 20) -> tuple[SearchSta
         if not proposals:
             break
         sizes.append(len(proposals))
-        state = growing.absorb(state, [fit_of(p, judge(p)) for p in proposals])
+        state = growing.absorb(state, [made_up_fit(p, judge(p)) for p in proposals])
     return state, sizes
 
 
@@ -55,7 +46,7 @@ def started(growing: Growing, judge: Judge) -> SearchState:
     state = SearchState()
     for _ in range(2):
         state, proposals = growing.propose(state)
-        state = growing.absorb(state, [fit_of(p, judge(p)) for p in proposals])
+        state = growing.absorb(state, [made_up_fit(p, judge(p)) for p in proposals])
     return state
 
 
@@ -125,7 +116,7 @@ def test_growing__own_expressions_are_starts() -> None:
 def test_growing__failed_candidates_are_not_expanded() -> None:
     growing = Growing()
     state, proposals = growing.propose(SearchState())
-    fits = [fit_of(p, 0.0, "failed") for p in proposals]
+    fits = [made_up_fit(p, 0.0, "failed") for p in proposals]
     state, proposals = growing.propose(growing.absorb(state, fits))
     assert not proposals
     assert state.ending
