@@ -192,6 +192,8 @@ def test_predictions__dates_and_numbers_are_not_mixed() -> None:
     assert selection.predict_y(dates)[0].shape == (20,)
     with pytest.raises(DataError, match="has numbers, but had times"):
         selection.predict_y([2020.5])
+    with pytest.raises(DataError, match="has numbers, but had times"):
+        selection.update([2020.5], [1.0])
 
 
 def test_fit_of__names_what_was_not_tried(selection: Selection) -> None:

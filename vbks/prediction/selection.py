@@ -220,6 +220,8 @@ class Selection:
         Units and inducing inputs stay. Candidates that were dropped or have failed stay out.
         """
         data = {warp: rows.with_rows(X, y) for warp, rows in self.data.items()}
+        inputs = read_inputs(X)
+        self._refuse_mixed_times(inputs.labels, inputs.times)
         going = [k for k, fit in enumerate(self.fits) if fit.status == "fitted"]
         first = self.fits[going[0]]
         settings = {
@@ -274,12 +276,16 @@ class Selection:
             raise DataError(
                 f"Xnew has {values.shape[1]} columns, but the fit had {self._rows.num_inputs}."
             )
+        self._refuse_mixed_times(labels, times)
+        return values
+
+    def _refuse_mixed_times(self, labels: Sequence[str], times: Sequence[int]) -> None:
+        """Days since 1970 and the user's own numbers must not pass for each other."""
         for place in set(times) ^ set(self.time_inputs):
             now, then = ("times", "numbers") if place in times else ("numbers", "times")
             raise DataError(
                 f"{labels[place]} has {now}, but had {then} when it was fitted. Give {then}."
             )
-        return values
 
     @cached_property
     def _leave_one_out(self) -> Array:
