@@ -13,6 +13,7 @@ execution   where and with which settings candidates are fitted
 selection   searches that propose candidates, and beliefs over what was fitted
 prediction  what a user holds after a fit: candidates, belief, averaged predictions, files
 fitting     the one call, `vbks.fit`
+comparing   methods beside each other
 estimator   the same for scikit-learn
 cli         the command line
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         prediction,
         selection,
     )
+    from vbks.comparing import compare
     from vbks.estimator import VBKSRegressor
     from vbks.fitting import fit
     from vbks.kernels import Bank, from_gpflow, register_family, to_gpflow
@@ -58,6 +60,7 @@ __all__ = [
     "VBKSRegressor",
     "VbksError",
     "__version__",
+    "compare",
     "data",
     "datasets",
     "execution",
@@ -93,6 +96,7 @@ _HOMES = {
     "Budget": "selection",
     "Selection": "prediction",
     "VBKSRegressor": "estimator",
+    "compare": "comparing",
     "fit": "fitting",
     "from_gpflow": "kernels",
     "load": "prediction.files",

@@ -80,6 +80,10 @@ def fit(
     space: Annotated[
         str, typer.Option(metavar="KERNELS", help="grow, K12, K144, or such as 'SE, SE * PER'.")
     ] = "grow",
+    method: Annotated[
+        Literal["vbks", "cks", "skc", "abcd", "bo", "random"],
+        typer.Option(help="How kernels are searched."),
+    ] = "vbks",
     belief: Annotated[
         Literal["vbks", "bayes", "stacking"] | None, typer.Option(help="How kernels are weighted.")
     ] = None,
@@ -127,6 +131,7 @@ def fit(
         X,
         target,
         space=candidates,
+        method=method,
         inference=inference,
         num_inducing=inducing,
         warps=names,
@@ -166,6 +171,66 @@ def predict(
         typer.echo(predictions, nl=False)
     else:
         out.write_text(predictions, encoding="utf-8")
+
+
+@app.command()
+def compare(
+    data: Annotated[Path, typer.Argument(help="A CSV file with a header.")],
+    methods: Annotated[
+        str, typer.Option(metavar="NAMES", help="Some of vbks, cks, skc, abcd, bo, random.")
+    ] = "vbks,cks,skc,abcd,bo,random",
+    x: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN", help="An input; may be repeated. By default all numbers and dates."
+        ),
+    ] = None,
+    y: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The target. By default the last column.")
+    ] = None,
+    budget: Annotated[
+        float, typer.Option(min=1.0, metavar="SECONDS", help="How long each may search.")
+    ] = 60.0,
+    test: Annotated[
+        float, typer.Option(metavar="SHARE", help="Share of the rows that are held out.")
+    ] = 0.1,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Picture to write. By default the name and -methods.png"),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="NUMBER", help="All that is random follows from it.")
+    ] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace the picture.")] = False,
+) -> None:
+    """Let methods search beside each other, and show how good their kernels are after how long."""
+    from vbks.csv_files import choose_columns, describe, read_csv, with_dates
+
+    table = with_dates(read_csv(data))
+    columns = choose_columns(table, x or (), y)
+    picture = Path(f"{data.stem}-methods.png") if out is None else out
+    _refuse_existing(picture, force)
+    typer.echo(describe(table, columns))
+    _import_tensorflow()
+    from rich.console import Console
+
+    from vbks.comparing import compare as compare_methods
+    from vbks.terminal import answers_table
+
+    race = compare_methods(
+        table[list(columns.inputs)],
+        table[columns.target],
+        [name.strip() for name in methods.split(",") if name.strip()],
+        budget=budget,
+        test_share=test,
+        seed=seed,
+        tell=lambda name: typer.echo(f"{name} ..."),
+    )
+    Console().print(answers_table(race.answers))
+    for name, reason in race.failures.items():
+        typer.echo(f"- {name} gave no answer: {reason}")
+    race.plot().savefig(picture, dpi=120)
+    typer.echo(f"Drawn to {picture}.")
 
 
 @app.command()

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from vbks.data import TrainingData, Warp, choose_warps, prepare, read_inputs
 from vbks.errors import DataError, GrammarError
 from vbks.execution import Workshop
-from vbks.grammar import BASE_FAMILIES, Expression, parse, vocabulary
+from vbks.grammar import Expression, parse
 from vbks.inference import Progress, make_likelihood
 from vbks.inference.likelihoods import Likelihood
 from vbks.inference.local_fit import Posterior
@@ -22,22 +22,16 @@ from vbks.selection import (
     BeliefKind,
     BeliefSettings,
     Budget,
-    FixedSpace,
-    Growing,
     KernelPrior,
-    Plan,
+    Method,
     Search,
-    Strategy,
+    Task,
     budget_of,
     finish_best,
+    method_of,
     paper_settings,
 )
-
-USUAL_SECONDS = 100.0
-"""Time for growing on up to ..."""
-
-USUAL_ROWS = 1000
-"""... so many rows, when no budget is given; beyond, it grows with the square root of the rows."""
+from vbks.selection.search import FINAL_SHARE
 
 PAPER_BATCH = 128
 """Rows of a minibatch in the experiments of the VBKS paper."""
@@ -50,7 +44,7 @@ def fit(
     y: Any = None,
     *,
     space: Space = "grow",
-    method: Literal["vbks"] = "vbks",
+    method: str | Method = "vbks",
     inference: Inference = "auto",
     posterior: Posterior | Literal["auto"] = "auto",
     num_inducing: int | None = None,
@@ -58,12 +52,12 @@ def fit(
     likelihood: Any = "gaussian",
     warps: Literal["auto"] | Sequence[str] = "auto",
     bounds: tuple[float, float] | None = None,
-    belief: BeliefKind = DEFAULT_BELIEF,
+    belief: BeliefKind | None = None,
     temperature: float = 1.0,
     prior: KernelPrior = "uniform",
     preset: Literal["paper"] | None = None,
-    families: Sequence[str] = BASE_FAMILIES,
-    restarts: int = RESTARTS,
+    families: Sequence[str] | None = None,
+    restarts: int | None = None,
     race: bool = True,
     budget: float | Budget | None = None,
     trace: int = 0,
@@ -79,7 +73,8 @@ def fit(
         y: targets [N].
         space: "grow" starts small and expands what the data favour; or a list of expressions such
             as `vbks.K144`.
-        method: "vbks".
+        method: "vbks", or one of the searches before it: "cks", "skc", "abcd", "bo" or "random";
+            or a method with its settings, such as `vbks.selection.CKS(criterion="aic")`.
         inference: "exact", "collapsed" or "stochastic" for all fits; by default what rows and
             candidates allow: a search by the collapsed bound, and the best of it fitted exactly.
         posterior: q(θ) with the best "full" or "diagonal" covariance, or that of "laplace", or a
@@ -87,14 +82,15 @@ def fit(
         num_inducing: inducing points of collapsed and stochastic fits.
         batch_size: rows of a minibatch.
         likelihood: "gaussian" or another name, or a scalar GPflow likelihood.
-        warps: transforms of the target that are tried: "identity", "log", "softplus", "logit", or
-            all that the data allow.
+        warps: transforms of the target that are tried: "identity", "log", "softplus", "logit"; by
+            default all that the data allow, and only the first with methods other than "vbks".
         bounds: the ends of the target's range, for "logit".
-        belief: "vbks", "bayes" or "stacking".
+        belief: "vbks", "bayes" or "stacking"; by default what the method goes with: all in one
+            kernel with those that choose one.
         temperature: evidences are divided by it before the belief is formed.
         prior: "uniform" over structures, or "grammar", under which small ones are likelier.
         preset: "paper" for the settings of the authors of VBKS.
-        families: base kernels that a growing space is made of.
+        families: base kernels that a search makes candidates of; by default the method's own.
         restarts: starts of each candidate.
         race: whether candidates far behind stop early.
         budget: seconds, or `vbks.Budget(candidates=...)`, which gives the same answer each time.
@@ -103,31 +99,47 @@ def fit(
         seed: everything random follows from it.
         progress: show a live table, if the output is a terminal.
     """
-    _check_one_of("method", method, ("vbks",))
+    chosen = method_of(method)
     _check_one_of("preset", preset, (None, "paper"))
     is_paper = preset == "paper"
     if is_paper:
         posterior, warps, race = "point", ("identity",), False
+    elif warps == "auto" and chosen.name != "vbks":
+        warps = ("identity",)
     model = make_likelihood(likelihood)
     rows = prepare(X if y is None else (X, y), standardise_targets=model.is_gaussian)
     data = _warped(rows, warps, bounds, model)
-    words = (families,) if isinstance(families, str) else tuple(families)
-    strategy = _strategy(space, tuple(data), rows.num_inputs, words)
-    believed = BeliefSettings(belief, temperature, prior, seed=seed)
-    if is_paper:
-        believed = paper_settings(rows.num_rows, batch_size or PAPER_BATCH)
-    settings = {
+    given: dict[str, Any] = {
         "batch_size": batch_size,
         "likelihood": model,
-        "restarts": restarts,
+        "restarts": restarts or RESTARTS,
         "ard": not is_paper,
         "memory": memory_limit,
         "seed": seed,
     }
-    plan = Plan.of(rows, strategy.num_expected, inference, posterior, num_inducing, settings)
-    spending = budget_of(budget) or _usual_budget(strategy, rows.num_rows)
+    task = Task(
+        rows,
+        tuple(data),
+        None if families is None else _words(families),
+        _fixed(space),
+        inference,
+        posterior,
+        num_inducing,
+        given,
+    )
+    strategy = chosen.strategy(task)
+    plan = chosen.plan(task, strategy.num_expected)
+    settings = given | chosen.settings(task)
+    if restarts is not None:
+        settings["restarts"] = restarts
+    believed = _belief(chosen, belief, temperature, prior, seed)
+    if is_paper:
+        believed = paper_settings(rows.num_rows, batch_size or PAPER_BATCH)
+    spending = budget_of(budget) or chosen.budget(task)
     with reporting(progress) as report:
-        search = Search(strategy, Workshop(data, plan.search, race, settings, report), spending)
+        workshop = Workshop(data, plan.search, race, settings, report)
+        share = FINAL_SHARE if plan.final != plan.search else 0.0
+        search = Search(strategy, workshop, spending, chosen.criterion, share)
         state = search.run()
         fits = list(state.fits)
         final = Workshop(data, plan.final, False, settings, report)
@@ -135,7 +147,7 @@ def fit(
             margin, most = plan.limits if race else (math.inf, None)
             fits = finish_best(fits, final, margin, most)
         notices = (
-            *rows.notices, *search.workshop.notices, *final.notices, plan.notice(rows.num_rows),
+            *rows.notices, *workshop.notices, *final.notices, plan.notice(rows.num_rows),
             search.notice(state),
         )  # fmt: skip
         inputs = None if y is None else read_inputs(X)
@@ -147,6 +159,7 @@ def fit(
             None if inputs is None else inputs.names,
             tuple(dict.fromkeys(notices)),
             time_inputs=() if inputs is None else inputs.times,
+            steps=tuple(search.path),
         )
         if trace:
             selection = trace_belief(selection, final, trace)
@@ -166,27 +179,31 @@ def _warped(
     return {warp: rows if warp.name == "identity" else rows.warped(warp) for warp in warps}
 
 
-def _strategy(
-    space: Space, warps: tuple[Warp, ...], num_inputs: int, families: tuple[str, ...]
-) -> Strategy:
+def _fixed(space: Space) -> tuple[Expression, ...] | None:
+    """The members of a fixed space; none if candidates are searched for."""
     if isinstance(space, str):
         if space != "grow":
             raise GrammarError(
                 f"space is {space!r}, expected 'grow' or a list of expressions such as vbks.K144."
             )
-        vocabulary(families, num_inputs)
-        return Growing(warps, num_inputs, families)
+        return None
     expressions = tuple(parse(expression) for expression in space)
     if not expressions:
         raise GrammarError("the space is empty. Give at least one expression.")
-    return FixedSpace(expressions, warps)
+    return expressions
 
 
-def _usual_budget(strategy: Strategy, num_rows: int) -> Budget:
-    """All of a fixed space; growing ends after a while."""
-    if strategy.is_finite:
-        return Budget()
-    return Budget(seconds=USUAL_SECONDS * math.sqrt(max(1.0, num_rows / USUAL_ROWS)))
+def _words(families: Sequence[str]) -> tuple[str, ...]:
+    return (families,) if isinstance(families, str) else tuple(families)
+
+
+def _belief(
+    method: Method, kind: BeliefKind | None, temperature: float, prior: KernelPrior, seed: int
+) -> BeliefSettings:
+    """The belief asked for, or that of the method."""
+    if kind is None and method.name != "vbks":
+        return method.belief()
+    return BeliefSettings(kind or DEFAULT_BELIEF, temperature, prior, seed=seed)
 
 
 def _check_one_of(name: str, value: object, known: tuple[object, ...]) -> None:

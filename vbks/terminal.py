@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 from rich.table import Table
 from rich.text import Text
 
@@ -26,4 +27,24 @@ def belief_table(selection: Selection, num: int = SHOWN) -> Table:
     for _, row in shown.iterrows():
         kernel, warp = Text(row["expression"]), row["warp"]
         table.add_row(kernel, warp, f"{row['probability']:.3f}", f"{row['elbo']:.1f}")
+    return table
+
+
+def answers_table(answers: pd.DataFrame) -> Table:
+    """What each of several methods has found in the end."""
+    table = Table(title="Answers of the methods")
+    table.add_column("method")
+    table.add_column("kernel", overflow="fold")
+    for name in ("candidates", "BIC", "test RMSE", "test NLPD", "seconds"):
+        table.add_column(name, justify="right")
+    for _, row in answers.iterrows():
+        table.add_row(
+            row["method"],
+            Text(row["kernel"]),
+            str(row["candidates"]),
+            f"{row['bic']:.1f}",
+            f"{row['rmse']:.4g}",
+            f"{row['nlpd']:.3f}",
+            f"{row['seconds']:.0f}",
+        )
     return table

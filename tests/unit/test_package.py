@@ -26,6 +26,7 @@ LAYERS = (
     ("prediction",),
     ("report",),
     ("fitting",),
+    ("comparing",),
     ("csv_files", "terminal", "demo", "estimator", "cli"),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

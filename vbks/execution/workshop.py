@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from vbks.data import TrainingData, Warp
+from vbks.inference.comparison import Comparison
 from vbks.inference.evaluator import Evaluator
 from vbks.inference.local_fit import Bound, LocalFit, Posterior
 from vbks.inference.progress import Progress, Quiet
 from vbks.inference.proposal import Proposal, Structure, structure_of
 from vbks.inference.residuals import as_parent
 from vbks.inference.settings import AS_ASKED, compare
+from vbks.inference.uppers import with_uppers
 from vbks.kernels import Parent
+from vbks.models import leave_one_out
 
 
 @dataclass(frozen=True)
 class Stage:
-    """The bound, posterior and inducing points of fits that are compared with each other."""
+    """The bound, posterior and inducing points of fits that are compared with each other.
+
+    ``uppers`` is how many of a list, the best by BIC, have their likelihood bounded from above;
+    ``held_out`` asks for the log density of rows given the others.
+    """
 
     bound: Bound
     posterior: Posterior
     num_inducing: int | None = None
+    uppers: int = 0
+    held_out: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,6 +66,7 @@ class Workshop:
             expressions = [p.expression for p in own]
             evaluate = self._evaluator(warp, len(own))
             done = evaluate(expressions, parents=parents, report=self.report)
+            done = self._judged(done, evaluate.comparison)
             fits |= dict(zip(places, done, strict=True))
         return [fits[k] for k in range(len(proposals))]
 
@@ -71,6 +81,15 @@ class Workshop:
             done = evaluate([fit.expression for fit in own], earlier=earlier, report=self.report)
             again |= dict(zip(places, done, strict=True))
         return [again[k] for k in range(len(fits))]
+
+    def _judged(self, fits: list[LocalFit], comparison: Comparison) -> list[LocalFit]:
+        """Fits with what the stage asks for beside their bounds."""
+        if self.stage.uppers:
+            fits = with_uppers(fits, comparison, self.stage.uppers)
+        if self.stage.held_out:
+            densities = leave_one_out(fits, comparison.data).sum(axis=0)
+            fits = [replace(f, held_out=float(d)) for f, d in zip(fits, densities, strict=True)]
+        return fits
 
     def _evaluator(self, warp: Warp, num_candidates: int) -> Evaluator:
         if warp not in self._evaluators:

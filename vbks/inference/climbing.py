@@ -23,8 +23,9 @@ from vbks.kernels import candidate_rng, draw_starts, num_waves, start_scales
 LOOK_EVALUATIONS = 36
 """A first look ends here, converged or not: the order of candidates is clear by then."""
 
-LOOK_SCHEDULE = ((8, 6), (18, 4))
-"""How many starts of a candidate go on after so many evaluations of the look."""
+LOOK_SCHEDULE = ((10, 7), (18, 4))
+"""How many starts of a candidate go on after so many evaluations of the look. One that ends at the
+top, such as a line that is zero inside the data, may be among the last at first."""
 
 CHILD_SHARE = 0.5
 """A child has this share of the usual starts, as its parent has found most of its values ..."""

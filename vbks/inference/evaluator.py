@@ -67,7 +67,8 @@ def fit_candidates(
         ascent: how stochastic fits climb: by "natural" gradients and Newton's steps, or "plain"
             stochastic gradient ascent for everything, as in the VBKS paper.
         likelihood: "gaussian" or another name, or a scalar GPflow likelihood.
-        prior: "vbks", or "skc" for the partly improper priors of Kim and Teh (2018).
+        prior: "vbks", "flat" for maximum likelihood, or "skc" for the partly improper priors of Kim
+            and Teh (2018).
         restarts: starts of each candidate.
         ard: whether a leaf on several inputs has a lengthscale for each.
         jitter: what is added to the diagonals of matrices before they are factorised.

@@ -26,8 +26,9 @@ Ascent = Literal["natural", "plain"]
 Status = Literal["fitted", "dropped", "failed"]
 """Dropped: left the race before it was fitted to the end, with the bound it had then."""
 
-Correction = Literal["laplace", "bic", "none"]
-"""What turns the likelihood at a point into an evidence."""
+Correction = Literal["laplace", "bic", "aic", "aicc", "held_out", "none"]
+"""What turns the likelihood at a point into a score: an evidence by Laplace or BIC, Akaike's
+criterion, for few rows also, the log density of every row given the others, or nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +72,10 @@ class LocalFit:
 
     ``elbo`` is the bound L_i with q(θ), KL included, of targets that are warped and standardised;
     of a point estimate, with or without Laplace's Gaussian around it, it is the likelihood there,
-    without any correction. ``standard_error`` is
-    what sampling leaves uncertain in it. ``log_jacobian`` is what `TrainingData` says of the warp.
+    without any correction. ``standard_error`` is what sampling leaves uncertain in it. ``upper`` is
+    an upper bound of the log likelihood at θ, and ``held_out`` the log density of all rows, each
+    given the others, in the user's units; NaN where nobody has asked for them. ``log_jacobian`` is
+    what `TrainingData` says of the warp.
     """
 
     expression: Expression
@@ -85,6 +88,8 @@ class LocalFit:
     reason: str = ""
     elbo: float = -math.inf
     standard_error: float = 0.0
+    upper: float = math.nan
+    held_out: float = math.nan
     modes: tuple[Mode, ...] = ()
     inducing: Array | None = None
     q_u: InducingPosterior | None = None
@@ -109,8 +114,10 @@ class LocalFit:
         """log p(y|k): the bound itself, or that of a point with the correction asked for.
 
         It is that of standardised targets without a warp, so that fits with different warps of
-        the same data can be compared.
+        the same data can be compared. Held-out densities are as they are.
         """
+        if correction == "held_out":
+            return self.held_out
         return self._bound(correction) + self.log_jacobian
 
     def _bound(self, correction: Correction) -> float:
@@ -118,10 +125,19 @@ class LocalFit:
         is_bound = self.posterior in ("full", "diagonal")
         if is_bound or not self._has_volume or correction == "none":
             return self.elbo
-        if correction == "bic":
-            return self.elbo - 0.5 * self.num_free * math.log(self.num_rows)
+        if correction in ("bic", "aic", "aicc"):
+            return self.elbo - self.penalty(correction)
         terms = [mode.log_likelihood + mode.log_prior + mode.log_volume for mode in self.modes]
         return float(logsumexp(terms))
+
+    def penalty(self, criterion: Literal["bic", "aic", "aicc"] = "bic") -> float:
+        """What the free parameters cost by an information criterion, in nats."""
+        p, n = self.num_free, self.num_rows
+        if criterion == "bic":
+            return 0.5 * p * math.log(n)
+        if criterion == "aic":
+            return float(p)
+        return p * n / (n - p - 1) if n > p + 1 else math.inf
 
     @property
     def _has_volume(self) -> bool:

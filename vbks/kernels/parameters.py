@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import logsumexp, ndtri, stdtrit
 
 from vbks.arrays import Array
 
@@ -37,6 +37,10 @@ class Normal:
         distance = (x - self.mean) / self.sd
         return -0.5 * distance**2 - math.log(self.sd) - LOG_ROOT_TWO_PI, -distance / self.sd
 
+    def draw(self, shares: Array) -> Array:
+        """Values that have this distribution if the shares are uniform between 0 and 1."""
+        return np.asarray(self.mean + self.sd * ndtri(shares))
+
 
 @dataclass(frozen=True)
 class StudentT:
@@ -64,6 +68,10 @@ class StudentT:
         log_norm -= 0.5 * math.log(self.df * math.pi)
         slope = -2.0 * half * distance / (self.df + distance**2) / self.scale
         return log_norm - half * np.log1p(distance**2 / self.df), slope
+
+    def draw(self, shares: Array) -> Array:
+        """Values that have this distribution if the shares are uniform between 0 and 1."""
+        return np.asarray(self.mean + self.scale * stdtrit(self.df, shares))
 
 
 @dataclass(frozen=True)
@@ -107,6 +115,15 @@ class Mixture:
         total = logsumexp(values, axis=0)
         return total - math.log(len(self.parts)), (np.exp(values - total) * slopes).sum(axis=0)
 
+    def draw(self, shares: Array) -> Array:
+        """Values that have this distribution if the shares are uniform between 0 and 1.
+
+        The share says which part a value is from, and what is left of it where in that part.
+        """
+        places, left = np.divmod(shares * len(self.parts), 1.0)
+        values = [part.draw(left) for part in self.parts]
+        return np.asarray(np.choose(places.astype(int), values))
+
 
 Prior: TypeAlias = Normal | StudentT | Flat | Mixture
 """A prior on an unconstrained value.
@@ -123,6 +140,10 @@ class InputSummary:
     high: float
     spacing: float
     periods: tuple[float, ...] = ()
+    quiet: float | None = None
+    """Where the target is closest to zero, as a line that multiplies it would be ..."""
+    line_periods: tuple[float, ...] = ()
+    """... and its periods once it is divided by that line."""
 
     @property
     def range(self) -> float:

@@ -21,6 +21,10 @@ from vbks.kernels.parameters import (
     StudentT,
 )
 
+FLATTER = 10.0
+"""How many times wider the priors of "flat" are than ours. They cost a few hundredths of a nat
+where ours cost several, and keep numbers that data do not determine from running away."""
+
 SKC_NOISE = Normal(0.0, math.sqrt(0.2))
 """Of noise in SKC: about the variance of the data. The paper gives variances, we have sds."""
 
@@ -50,10 +54,12 @@ def slot_priors(
 ) -> tuple[Prior, ...]:
     """The prior of each slot of θ, for inputs and targets that are standardised.
 
-    Preset "vbks" has the priors of the families. "skc" has those of appendix I of the SKC paper for
-    noise, LIN, SE and PER, and those of "vbks" for what the paper does not have; periods need
-    ``summaries`` of all inputs and the number of rows. Some of its priors are flat, so evidences of
-    different expressions can be compared only up to constants: it is for the MAP estimates of SKC.
+    Preset "vbks" has the priors of the families. "flat" has the same so wide that the highest
+    posterior is the highest likelihood, as CKS and ABCD fit. "skc" has those of appendix I of the
+    SKC paper for noise, LIN, SE and PER, and those of "vbks" for what the paper does not have;
+    periods need ``summaries`` of all inputs and the number of rows. Some of its priors are flat, so
+    evidences of different expressions can be compared only up to constants: it is for the MAP
+    estimates of SKC.
     """
     if preset not in _PRESETS:
         raise GrammarError(f"unknown priors {preset!r}. Known: {', '.join(sorted(_PRESETS))}.")
@@ -79,7 +85,15 @@ def _skc_priors(
     return tuple(priors)
 
 
+def _flat_priors(
+    layout: Layout, summaries: Sequence[InputSummary], num_rows: int
+) -> tuple[Prior, ...]:
+    priors = (slot.parameter.prior for slot in layout.slots)
+    return tuple(Normal(prior.mean, FLATTER * prior.sd) for prior in priors)
+
+
 _PRESETS: dict[str, Callable[[Layout, Sequence[InputSummary], int], tuple[Prior, ...]]] = {
+    "flat": _flat_priors,
     "skc": _skc_priors,
     "vbks": _vbks_priors,
 }

@@ -36,6 +36,20 @@ PERIOD_STEP = 0.2
 LONG_IN_RANGES = 2.5
 """A wave of so many ranges is a smooth function of the data."""
 
+LOCATION_STEP = 0.05
+"""A first step of a line's zero inside the data, as a share of the range: the function is zero
+there whatever it is multiplied with, and another place has another optimum."""
+
+LEAST_PLACES = 10
+"""Different inputs without which it cannot be told where the target is quiet."""
+
+SOFTENED = 0.1
+"""Share of the range around the place where a line is zero in which it is not divided by."""
+
+NUM_LINE_PERIODS = 2
+"""Periods of the target divided by a line that are tried, each with its double, which a periodogram
+does not see if it repeats only two or three times."""
+
 LEAST_SCALE = 1e-6
 """... but is not smaller than this part of the period."""
 
@@ -58,7 +72,35 @@ def _summary(x: Array, y: Array) -> InputSummary:
         centre = float(distinct.sum())
         return InputSummary(centre - 0.5, centre + 0.5, 1.0)
     spacing = float(np.median(np.diff(distinct)))
-    return InputSummary(float(x.min()), float(x.max()), spacing, period_candidates(x, y))
+    quiet = _quiet_place(x, y) if len(distinct) >= LEAST_PLACES else None
+    return InputSummary(
+        float(x.min()),
+        float(x.max()),
+        spacing,
+        period_candidates(x, y),
+        quiet,
+        () if quiet is None else _line_periods(x, y, quiet),
+    )
+
+
+def _quiet_place(x: Array, y: Array) -> float | None:
+    """Where a parabola through the squared targets is lowest, not more than a range outside."""
+    middle, half = 0.5 * (x.max() + x.min()), 0.5 * (x.max() - x.min())
+    curvature, slope, _ = np.polyfit((x - middle) / half, y**2, 2)
+    if not curvature > 0:
+        return None
+    return float(middle + half * np.clip(-0.5 * slope / curvature, -3.0, 3.0))
+
+
+def _line_periods(x: Array, y: Array, quiet: float) -> tuple[float, ...]:
+    """Periods of the target divided by the distance from its quiet place, and their doubles.
+
+    Near that place noise is all there is, so the division is softened there.
+    """
+    distance = x - quiet
+    divided = y * distance / (distance**2 + (SOFTENED * np.ptp(x)) ** 2)
+    found = period_candidates(x, divided)[:NUM_LINE_PERIODS]
+    return tuple(period for one in found for period in (2.0 * one, one))
 
 
 def candidate_rng(seed: int, expression: Expression) -> np.random.Generator:
@@ -96,8 +138,9 @@ def draw_starts(
 def start_scales(layout: Layout, summaries: Sequence[InputSummary], starts: Array) -> Array:
     """How far an optimiser may try to move each entry of starts [S, H] at first: [S, H].
 
-    One, a factor of e, for most. The optimum in a period is the narrower the more often the period
-    fits into the range: a wave must not be out of step at the far end.
+    One, a factor of e, for most, and less for places inside the data. The optimum in a period is
+    the narrower the more often the period fits into the range: a wave must not be out of step at
+    the far end.
     """
     by_input = dict(enumerate(summaries)) | {None: _pooled(summaries)}
     scales = np.ones_like(starts)
@@ -105,6 +148,10 @@ def start_scales(layout: Layout, summaries: Sequence[InputSummary], starts: Arra
         if slot.parameter.start is families.start_period:
             turns = np.exp(starts[:, index]) / by_input[slot.dim].range
             scales[:, index] = np.clip(PERIOD_STEP * turns, LEAST_SCALE, 1.0)
+        elif slot.parameter.start is families.start_location:
+            x = by_input[slot.dim]
+            inside = (starts[:, index] > x.low) & (starts[:, index] < x.high)
+            scales[inside, index] = LOCATION_STEP * x.range
     return scales
 
 
@@ -136,10 +183,34 @@ def _starts(
             waves[dim] += 1
         elif start not in _MANY_OPTIMA:
             near[:] = rng.normal(value, NEAR, len(near))
+    for slot, values in _beside_lines(layout, by_input):
+        if values:
+            starts[1::4, slot] = np.resize(values, len(starts[1::4]))
     starts += _spread(layout)
     for slot, value in known.items():
         starts[:, slot] = value
     return starts
+
+
+def _beside_lines(
+    layout: Layout, by_input: Mapping[int | None, InputSummary]
+) -> Iterator[tuple[int, Sequence[float]]]:
+    """Slots of lines that multiply something and of waves that are multiplied, with starts."""
+    one_wave = num_waves(layout) == 1
+    for part in parts_of(layout.root):
+        for index in (index for indices in part.node.slots.values() for index in indices):
+            slot = layout.slots[index]
+            start, x = slot.parameter.start, by_input[slot.dim]
+            if start is families.start_location and part.companions and x.quiet is not None:
+                yield index, (x.quiet,)
+            elif (
+                start is families.start_period and one_wave and any(map(_is_line, part.companions))
+            ):
+                yield index, tuple(map(math.log, x.line_periods))
+
+
+def _is_line(leaf: str) -> bool:
+    return leaf.partition("[")[0] == "LIN"
 
 
 def _pooled(summaries: Sequence[InputSummary]) -> InputSummary:

@@ -17,7 +17,7 @@ from vbks.prediction.likelihood_encoding import decode_likelihood, encode_likeli
 from vbks.prediction.missing_rows import MissingRows
 from vbks.prediction.records import Packing, Record, Unpacking, damaged, plain_number
 from vbks.prediction.selection import Selection
-from vbks.selection import BeliefKind, BeliefSettings, KernelPrior
+from vbks.selection import BeliefKind, BeliefSettings, KernelPrior, Step
 
 
 def encode(selection: Selection) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -38,6 +38,7 @@ def encode(selection: Selection) -> tuple[dict[str, Any], dict[str, Array]]:
         "inducing": [len(table) for table in inducing.tables],
         "fits": fits,
         "trace": _encode_trace(selection.trace, packing),
+        "steps": [_encode_step(step) for step in selection.steps],
     }
     return plain, packing.arrays()
 
@@ -67,6 +68,7 @@ def decode(record: Record, arrays: Mapping[str, Array], place: str) -> Selection
             record.texts("notices"),
             trace,
             tuple(record.counts("time_inputs")),
+            tuple(_decode_step(step) for step in record.records("steps", "step")),
         )
     except FileError:
         raise
@@ -156,6 +158,26 @@ def _decode_settings(record: Record) -> BeliefSettings:
         correction=record.one_of("correction", get_args(Correction)),
         members=None if record.is_null("members") else record.count("members"),
         seed=record.count("seed"),
+    )
+
+
+def _encode_step(step: Step) -> dict[str, Any]:
+    return {
+        "seconds": plain_number(step.seconds),
+        "candidates": int(step.candidates),
+        "expression": step.expression,
+        "warp": step.warp,
+        "score": plain_number(step.score),
+    }
+
+
+def _decode_step(record: Record) -> Step:
+    return Step(
+        record.number("seconds"),
+        record.count("candidates"),
+        record.text("expression"),
+        record.text("warp"),
+        record.number("score"),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import astuple, dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from vbks.inference import LocalFit
 from vbks.inference.likelihoods import Gaussian, Likelihood
 from vbks.models import KernelMixture, gpflow_model, leave_one_out
 from vbks.prediction.missing_rows import MissingRows
-from vbks.selection import BeliefKind, BeliefSettings, KernelBelief, form_belief
+from vbks.selection import BeliefKind, BeliefSettings, KernelBelief, Step, form_belief
 
 if TYPE_CHECKING:
     from gpflow.models import GPR, SGPR, SVGP
@@ -51,6 +51,8 @@ class Selection:
     """Probabilities of candidates against the rows seen, where `fit` was asked for it."""
     time_inputs: tuple[int, ...] = ()
     """Inputs that are times, counted from 0; new ones must be times, too."""
+    steps: tuple[Step, ...] = ()
+    """Candidates that were the best of the search, one after the other."""
 
     def __post_init__(self) -> None:
         if not any(fit.status == "fitted" for fit in self.fits):
@@ -94,6 +96,7 @@ class Selection:
             "probability": self.probabilities,
             **{kind: self._probabilities(kind) for kind in KINDS},
             "elbo": [_evidence(fit, self.settings) for fit in self.fits],
+            "upper": [fit.upper + fit.log_jacobian for fit in self.fits],
             "bic": [_bic(fit) for fit in self.fits],
             "bound": [fit.bound for fit in self.fits],
             "status": [fit.status for fit in self.fits],
@@ -138,6 +141,12 @@ class Selection:
         means, _ = self.mixture.member_predictions(inputs)
         names = [_name(fit) for fit, _ in self.mixture.members]
         return pd.DataFrame(np.atleast_2d(np.corrcoef(means)), names, names)
+
+    @property
+    def path(self) -> pd.DataFrame:
+        """The way of the search: which candidate was the best from when on, and its score then."""
+        names = [own.name for own in fields(Step)]
+        return pd.DataFrame([astuple(step) for step in self.steps], columns=names)
 
     # Predictions
 
@@ -322,8 +331,7 @@ def _bic(fit: LocalFit) -> float:
     """log p(y|θ̂) − ½ p log N, comparable between warps; higher is better."""
     if not fit.modes:
         return math.nan
-    penalty = 0.5 * fit.num_free * math.log(fit.num_rows)
-    return fit.modes[0].log_likelihood - penalty + fit.log_jacobian
+    return fit.modes[0].log_likelihood - fit.penalty() + fit.log_jacobian
 
 
 def _name(fit: LocalFit) -> str:

@@ -14,27 +14,54 @@ from vbks.selection.forming import (
     paper_settings,
 )
 from vbks.selection.gaussian_belief import vbks_belief
+from vbks.selection.greedy import Greedy
 from vbks.selection.growing import Growing
+from vbks.selection.intervals import IntervalSearch, bic_interval
+from vbks.selection.methods import (
+    ABCD,
+    BO,
+    CKS,
+    METHODS,
+    SKC,
+    VBKS,
+    Method,
+    RandomSearch,
+    Task,
+    method_of,
+)
 from vbks.selection.plan import Plan
 from vbks.selection.search import Search, finish_best
 from vbks.selection.stacking import stacking_belief
-from vbks.selection.strategy import SearchState, Strategy, contenders, left_behind
+from vbks.selection.strategy import SearchState, Step, Strategy, contenders, left_behind
 
 __all__ = [
+    "ABCD",
+    "BO",
+    "CKS",
     "DEFAULT_BELIEF",
+    "METHODS",
+    "SKC",
+    "VBKS",
     "BeliefKind",
     "BeliefSettings",
     "Budget",
     "FixedSpace",
+    "Greedy",
     "Growing",
+    "IntervalSearch",
     "KernelBelief",
     "KernelPrior",
+    "Method",
     "Plan",
     "Purse",
+    "RandomSearch",
     "Search",
     "SearchState",
+    "Step",
     "Strategy",
+    "Task",
     "bayes_belief",
+    "bic_interval",
     "budget_of",
     "contenders",
     "finish_best",
@@ -42,6 +69,7 @@ __all__ = [
     "left_behind",
     "log_evidences",
     "log_prior",
+    "method_of",
     "paper_settings",
     "stacking_belief",
     "vbks_belief",

@@ -53,6 +53,10 @@ class FixedSpace:
         """Fits are only gathered."""
         return state.with_fits(fits)
 
+    def best(self, state: SearchState) -> LocalFit | None:
+        """The candidate with the highest evidence."""
+        return state.best()
+
     def _small(self) -> list[Expression]:
         few = [e for e in self.expressions if num_leaves(e) <= SCREEN_LEAVES]
         return (few or list(self.expressions))[:SCREEN_MEMBERS]

@@ -91,6 +91,10 @@ class Growing:
         """Fits are gathered; the next proposal looks at where they stand."""
         return state.with_fits(fits)
 
+    def best(self, state: SearchState) -> LocalFit | None:
+        """The candidate with the highest evidence."""
+        return state.best()
+
     def _leaves(self) -> tuple[Expression, ...]:
         """Leaves on the only input; of several inputs, on each and on all of them."""
         on_all = tuple(Leaf(family) for family in self.families)

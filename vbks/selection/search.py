@@ -8,21 +8,34 @@ from dataclasses import replace
 from itertools import groupby
 
 from vbks.execution import Workshop
-from vbks.inference.local_fit import LocalFit
+from vbks.inference.local_fit import Correction, LocalFit
 from vbks.inference.proposal import Proposal
 from vbks.selection.budget import Budget, Purse
-from vbks.selection.strategy import SearchState, Strategy, contenders, left_behind
+from vbks.selection.strategy import SearchState, Step, Strategy, contenders, left_behind
 
 FINAL_SHARE = 0.25
 """Share of a budget in seconds that is kept for the last fits of the best."""
 
 
 class Search:
-    """A strategy at work until it ends or its budget does."""
+    """A strategy at work until it ends or its budget does.
 
-    def __init__(self, strategy: Strategy, workshop: Workshop, budget: Budget) -> None:
-        kept = replace(budget, seconds=(1.0 - FINAL_SHARE) * budget.seconds)
+    ``final_share`` of a budget in seconds is kept for the last fits of the best; ``path`` has a
+    step for every time that another candidate became the best, by the criterion.
+    """
+
+    def __init__(
+        self,
+        strategy: Strategy,
+        workshop: Workshop,
+        budget: Budget,
+        criterion: Correction = "laplace",
+        final_share: float = FINAL_SHARE,
+    ) -> None:
+        kept = replace(budget, seconds=(1.0 - final_share) * budget.seconds)
         self.strategy, self.workshop, self.purse = strategy, workshop, Purse(kept)
+        self.criterion: Correction = criterion
+        self.path: list[Step] = []
         self.left_out = 0
 
     def run(self) -> SearchState:
@@ -33,9 +46,22 @@ class Search:
             fits = self._fits(proposals)
             if fits:
                 state = self.strategy.absorb(state, fits)
+                self._note(state)
             self.left_out = len(proposals) - len(fits)
             if self.left_out or not proposals:
                 return state
+
+    def _note(self, state: SearchState) -> None:
+        """Remember the best if it is another one than before."""
+        best = self.strategy.best(state)
+        if best is None:
+            return
+        step = Step(
+            self.purse.seconds, self.purse.candidates, str(best.expression), best.warp.name,
+            best.log_evidence(self.criterion),
+        )  # fmt: skip
+        if not self.path or not self.path[-1].is_same(step):
+            self.path.append(step)
 
     def _fits(self, proposals: Sequence[Proposal]) -> list[LocalFit]:
         """As many fits as there is budget for, warp by warp, which shows what they cost."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from vbks.data.warps import Warp
-from vbks.inference.local_fit import LocalFit
+from vbks.inference.local_fit import Correction, LocalFit
 from vbks.inference.proposal import Proposal, Structure
 
 
@@ -26,10 +26,29 @@ class SearchState:
         """The state after a round of fits."""
         return replace(self, fits=(*self.fits, *fits), rounds=self.rounds + 1)
 
-    def fitted(self) -> list[LocalFit]:
-        """Fits that count, the highest evidence first."""
+    def fitted(self, criterion: Correction = "laplace") -> list[LocalFit]:
+        """Fits that count, the highest score first."""
         known = [fit for fit in self.fits if fit.status == "fitted"]
-        return sorted(known, key=lambda fit: -fit.log_evidence())
+        return sorted(known, key=lambda fit: -fit.log_evidence(criterion))
+
+    def best(self, criterion: Correction = "laplace") -> LocalFit | None:
+        """The fit with the highest score, if any counts."""
+        return next(iter(self.fitted(criterion)), None)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A candidate that became the best of a search: after how long, among how many, its score."""
+
+    seconds: float
+    candidates: int
+    expression: str
+    warp: str
+    score: float
+
+    def is_same(self, other: Step) -> bool:
+        """Whether both are about one candidate."""
+        return (self.expression, self.warp) == (other.expression, other.warp)
 
 
 class Strategy(Protocol):
@@ -51,6 +70,10 @@ class Strategy(Protocol):
 
     def absorb(self, state: SearchState, fits: Sequence[LocalFit]) -> SearchState:
         """The state after these fits."""
+        ...
+
+    def best(self, state: SearchState) -> LocalFit | None:
+        """The candidate that the search would choose now."""
         ...
 
 

@@ -19,12 +19,12 @@ def catalogue(folder: Path = FOLDER) -> dict[str, str]:
     """Names of benchmarks and their first sentences, read without importing TensorFlow."""
     modules = pkgutil.iter_modules([str(folder)])
     names = sorted(m.name for m in modules if not m.ispkg and m.name != "__main__")
-    return {name: _first_line(folder / f"{name}.py") for name in names}
+    return {name.replace("_", "-"): _first_line(folder / f"{name}.py") for name in names}
 
 
 def load(name: str) -> Benchmark:
     """The benchmark of that name."""
-    return cast(Benchmark, import_module(f"benchmarks.{name}"))
+    return cast(Benchmark, import_module(f"benchmarks.{name.replace('-', '_')}"))
 
 
 def _first_line(file: Path) -> str:

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.integrate import trapezoid
 
 from vbks.arrays import Array
 from vbks.errors import DataError, GrammarError
@@ -68,6 +69,16 @@ def test_mixture__has_a_density_far_from_all_parts() -> None:
     value, slope = MIXTURE.log_density(np.array([-1e3, 1e3]))
     np.testing.assert_allclose(value, [-0.5 * 1996**2, -0.5 * 2004**2], rtol=1e-5)
     np.testing.assert_allclose(slope, [998 / 0.25, -1002 / 0.25], rtol=1e-10)
+
+
+@pytest.mark.parametrize("prior", PROPER)
+def test_draws__have_the_density(prior: Prior) -> None:
+    assert not isinstance(prior, Flat)
+    draws = prior.draw((np.arange(20_000) + 0.5) / 20_000)
+    shares, edges = np.histogram(draws, np.linspace(-6.0, 6.0, 25))
+    for share, low, high in zip(shares / len(draws), edges[:-1], edges[1:], strict=True):
+        inside = np.linspace(low, high, 201)
+        assert share == pytest.approx(trapezoid(scipy_density(prior, inside), inside), abs=2e-4)
 
 
 def test_flat__has_no_preference() -> None:
@@ -176,5 +187,13 @@ def test_skc_period__needs_the_data() -> None:
 
 
 def test_unknown_preset__is_named() -> None:
-    with pytest.raises(GrammarError, match=r"unknown priors 'weak'. Known: skc, vbks"):
+    with pytest.raises(GrammarError, match=r"unknown priors 'weak'. Known: flat, skc, vbks"):
         slot_priors(lay_out("SE"), "weak")
+
+
+def test_flat_priors__are_ours_but_ten_times_wider() -> None:
+    layout = lay_out("SE * PER + LIN")
+    ours, flat = slot_priors(layout), slot_priors(layout, "flat")
+    for narrow, wide in zip(ours, flat, strict=True):
+        assert wide.mean == narrow.mean
+        assert wide.sd == pytest.approx(10.0 * narrow.sd)

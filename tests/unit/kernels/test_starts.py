@@ -12,7 +12,14 @@ from vbks.errors import DataError
 from vbks.grammar import K144, arrange, children, parse
 from vbks.kernels.layout import Layout, lay_out
 from vbks.kernels.parameters import InputSummary
-from vbks.kernels.starts import CLIP_IN_SDS, Parent, candidate_rng, draw_starts, summarise_inputs
+from vbks.kernels.starts import (
+    CLIP_IN_SDS,
+    Parent,
+    candidate_rng,
+    draw_starts,
+    start_scales,
+    summarise_inputs,
+)
 
 LINE = (InputSummary(-1.7, 1.7, 0.02, (0.3, 0.5, 0.15)),)
 
@@ -246,3 +253,53 @@ def test_draw_starts__ignore_values_of_a_parent_that_failed() -> None:
     layout = layout_of("SE")
     broken = Parent(layout, np.full(len(layout), np.nan))
     assert np.isfinite(starts_of(layout_of("SE + PER"), 4, broken)).all()
+
+
+def times_line(period: float, zero: float) -> tuple[Array, Array]:
+    """A wave that is multiplied with a line, and a little noise."""
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(-1.7, 1.7, 400))
+    wave = 1.0 + np.sin(2 * np.pi * x / period)
+    return x, (x - zero) * wave + 0.05 * rng.normal(size=400)
+
+
+@pytest.mark.parametrize("zero", [-0.6, 0.0, 0.4])
+def test_summarise_inputs__finds_where_a_line_that_multiplies_is_zero(zero: float) -> None:
+    (summary,) = summarise_inputs(*times_line(0.5, zero))
+    assert summary.quiet == pytest.approx(zero, abs=0.35)
+
+
+@pytest.mark.parametrize("period", [0.5, 1.1])
+def test_summarise_inputs__finds_the_period_beside_a_line(period: float) -> None:
+    (summary,) = summarise_inputs(*times_line(period, 0.0))
+    assert min(abs(np.log(summary.line_periods) - np.log(period))) < 0.1
+
+
+def test_draw_starts__some_begin_where_the_target_is_quiet() -> None:
+    summaries = summarise_inputs(*times_line(1.1, 0.3))
+    layout = lay_out("LIN * (PER + RQ)")
+    starts = draw_starts(layout, summaries, 8, np.random.default_rng(0))
+    location, period = (
+        next(i for i, name in enumerate(layout.names) if name.endswith(end))
+        for end in ("location", "period")
+    )
+    np.testing.assert_allclose(starts[[1, 5], location], summaries[0].quiet)
+    np.testing.assert_allclose(np.exp(starts[[1, 5], period]), summaries[0].line_periods[:2])
+
+
+def test_draw_starts__a_trend_of_its_own_does_not() -> None:
+    summaries = summarise_inputs(*times_line(1.1, 0.3))
+    layout = lay_out("LIN + PER")
+    starts = draw_starts(layout, summaries, 8, np.random.default_rng(0))
+    location = next(i for i, name in enumerate(layout.names) if name.endswith("location"))
+    assert summaries[0].quiet not in starts[:, location]
+
+
+def test_start_scales__are_small_for_lines_that_are_zero_inside_the_data() -> None:
+    layout = lay_out("LIN * SE")
+    location = next(i for i, name in enumerate(layout.names) if name.endswith("location"))
+    starts = np.zeros((2, len(layout)))
+    starts[1, location] = 4.0
+    scales = start_scales(layout, LINE, starts)
+    assert scales[0, location] < 0.2
+    assert scales[1, location] == 1.0

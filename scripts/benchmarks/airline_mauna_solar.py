@@ -1,0 +1,120 @@
+"""CKS and ABCD on airline, mauna and solar beside the kernels that their authors' programs chose.
+
+Scores are on the authors' scale, 2·NLL + p log n in raw units, lower being better, on the first
+nine tenths of each series; CKS leaves the noise out of p. Beside the search, the authors' own
+kernel is fitted, which tells a search that misses from a fit that does.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+import vbks
+from benchmarks.door.figure import Context, Figure
+from benchmarks.door.telling import tell
+from vbks.arrays import Array
+from vbks.data import prepare
+from vbks.grammar import Expression, parse
+from vbks.inference import LocalFit, fit_candidates
+from vbks.selection import ABCD, CKS
+from vbks.selection.methods import Method
+
+SERIES = ("airline", "mauna", "solar")
+
+ALLOWED = 2.0
+"""How much higher a score may be than the authors'."""
+
+METHODS: dict[str, Method] = {
+    "CKS": CKS(),
+    "ABCD-accuracy": ABCD(variant="accuracy"),
+    "ABCD-interpretability": ABCD(variant="interpretability"),
+}
+
+
+@dataclass(frozen=True)
+class Size:
+    """Series, methods and the depth of searches."""
+
+    series: tuple[str, ...]
+    methods: tuple[str, ...]
+    depth: int
+
+
+FULL = Size(SERIES, tuple(METHODS), 10)
+QUICK = Size(("airline",), ("CKS",), 1)
+
+
+def run(context: Context) -> list[Figure]:
+    """Scores of what is found, beside the authors'."""
+    size = QUICK if context.quick else FULL
+    reference = context.file("reference/abcd_selected_kernels.csv")
+    figures: list[Figure] = []
+    for name in size.series:
+        path = context.file(f"time_series/{name}_train.csv")
+        if path is None or reference is None:
+            continue
+        rows = pd.read_csv(path)
+        X, y = rows[["x"]].to_numpy(float), rows["y"].to_numpy(float)
+        chosen = pd.read_csv(reference)
+        for method in size.methods:
+            own = chosen[(chosen["run"] == f"{method} extrap90") & (chosen["dataset"] == name)]
+            figures += _one(name, method, X, y, own.iloc[0], size.depth, context.seed)
+    return figures
+
+
+def _one(
+    name: str, label: str, X: Array, y: Array, reference: pd.Series, depth: int, seed: int
+) -> Iterator[Figure]:
+    method = METHODS[label]
+    counts_noise = method.name != "cks"
+    theirs = float(reference["bic"])
+    began = time.perf_counter()
+    selection = vbks.fit(
+        X, y, method=type(method)(**{**vars(method), "max_depth": depth}), seed=seed,
+        progress=False,
+    )  # fmt: skip
+    seconds = time.perf_counter() - began
+    score = raw_score(selection.best, y, counts_noise)
+    where = f"{name}, {label}"
+    others = f"{selection.best.expression}; authors {theirs:.1f}, {reference['kernel']}"
+    yield Figure(
+        f"{where}: score", score, "", f"at most {theirs + ALLOWED:.1f}", others,
+        score <= theirs + ALLOWED,
+    )  # fmt: skip
+    yield Figure(f"{where}: time", seconds, "s", others=f"{len(selection.fits)} kernels")
+    tell(f"{where}: {score:.1f} in {seconds:.0f} s, {others}")
+    expression = as_expression(str(reference["kernel"]), label)
+    (fit,) = fit_candidates(
+        [expression], prepare((X, y)), inference="exact", posterior="point", prior="flat",
+        restarts=30, race=False, seed=seed,
+    )  # fmt: skip
+    again = raw_score(fit, y, counts_noise)
+    yield Figure(
+        f"{where}: score of the authors' kernel fitted here",
+        again,
+        "",
+        others=f"authors {theirs:.1f}",
+    )
+    tell(f"{where}: the authors' kernel fitted here {again:.1f} (theirs {theirs:.1f})")
+
+
+def raw_score(fit: LocalFit, y: Array, counts_noise: bool) -> float:
+    """2·NLL + p log n of the targets in their own units."""
+    n = len(y)
+    log_likelihood = fit.modes[0].log_likelihood - n * math.log(np.std(y))
+    p = fit.num_free - (0 if counts_noise else 1)
+    return -2.0 * log_likelihood + p * math.log(n)
+
+
+def as_expression(text: str, label: str) -> Expression:
+    """An expression as the authors write it: CKS's old PER and LIN are ours, ABCD's PER is PER0."""
+    if label == "CKS":
+        return parse(text.replace("PERold", "PER").replace("LINold", "LIN"))
+    return parse(re.sub(r"\bPER\b", "PER0", text))

@@ -1,0 +1,171 @@
+"""SKC on three data sets of its paper: BIC intervals beside the authors', choices beside CKS's.
+
+Each kernel of the authors' logs is fitted as they did, with their priors, ten restarts and 320 rows
+at random as inducing inputs, and its BIC bounded from both sides. Then SKC and CKS search on their
+own, and times of the bounds are shown against the number of inducing inputs, as in the paper's
+Table 2.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import vbks
+from benchmarks.door.figure import Context, Figure
+from benchmarks.door.telling import tell
+from vbks.arrays import Array
+from vbks.data import prepare
+from vbks.grammar import Expression, parse
+from vbks.inference.bounds import sandwich_of
+from vbks.inference.evaluator import Evaluator
+from vbks.inference.local_fit import LocalFit
+from vbks.inference.settings import compare
+from vbks.inference.uppers import with_uppers
+from vbks.selection import CKS, SKC, bic_interval
+
+FILES = {
+    "solar": "time_series/solar_full.csv",
+    "mauna": "time_series/mauna_full.csv",
+    "concrete": "regression/concrete_full.csv",
+}
+
+ALLOWED = 1.0
+"""Nats that the lower end of an interval may be below the authors'."""
+
+RESTARTS = 10
+
+SEARCH_INDUCING = 80
+"""Inducing inputs of the paper's searches on these data."""
+
+TIMED_INDUCING = (40, 80, 160, 320)
+"""Inducing inputs against which times are shown."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """Data sets, how many of each one's kernels, and the depth of searches on each."""
+
+    data: tuple[str, ...]
+    kernels: int
+    depths: dict[str, int]
+    timed: tuple[int, ...]
+
+
+FULL = Size(tuple(FILES), 100, {"solar": 6, "mauna": 6, "concrete": 2}, TIMED_INDUCING)
+QUICK = Size(("solar",), 2, {"solar": 1}, TIMED_INDUCING[:1])
+
+
+def run(context: Context) -> list[Figure]:
+    """Intervals, choices and times."""
+    size = QUICK if context.quick else FULL
+    reference = context.file("reference/skc.csv")
+    figures: list[Figure] = []
+    for name in size.data:
+        path = context.file(FILES[name])
+        if path is None or reference is None:
+            continue
+        X, y = _read(path)
+        listed = pd.read_csv(reference).query("dataset == @name").head(size.kernels)
+        figures += _intervals(name, X, y, listed, context.seed)
+        figures += _searches(name, X, y, size.depths[name], context.seed)
+        figures += _times(name, X, y, str(listed["kernel"].iloc[-1]), size.timed, context.seed)
+    return figures
+
+
+def _read(path: Path) -> tuple[Array, Array]:
+    table = pd.read_csv(path)
+    return table.iloc[:, :-1].to_numpy(float), table.iloc[:, -1].to_numpy(float)
+
+
+def as_expression(text: str) -> Expression:
+    """An expression as the authors write it, where SE8 is SE on the eighth input."""
+    return parse(re.sub(r"([A-Z]+)(\d+)", r"\1[\2]", text))
+
+
+def _intervals(name: str, X: Array, y: Array, listed: pd.DataFrame, seed: int) -> Iterator[Figure]:
+    expressions = [as_expression(text) for text in listed["kernel"]]
+    fits = _fit(expressions, X, y, int(listed["inducing"].iloc[0]), seed)
+    missed = 0
+    for fit, (_, row) in zip(fits, listed.iterrows(), strict=True):
+        own = bic_interval(fit)
+        met = own.lower >= row["bic_lower"] - ALLOWED
+        missed += not met
+        yield Figure(
+            f"{name}, {row['kernel']}: lower end of BIC",
+            own.lower,
+            "nats",
+            f"at least {row['bic_lower'] - ALLOWED:.2f}",
+            f"upper end {own.upper:.2f}; authors {row['bic_lower']} to {row['bic_upper']}",
+            bool(met),
+        )
+        tell(
+            f"{name}, {row['kernel']}: {own.lower:.2f} to {own.upper:.2f} beside "
+            f"{row['bic_lower']} to {row['bic_upper']}, theta {np.round(fit.theta, 2)}"
+        )
+    yield Figure(f"{name}: kernels below the authors' by more than {ALLOWED:g}", missed, "")
+
+
+def _fit(
+    expressions: list[Expression], X: Array, y: Array, num_inducing: int, seed: int
+) -> list[LocalFit]:
+    """Fits as SKC makes them, with upper bounds."""
+    rows = prepare((X, y))
+    Z, _ = rows.sample(min(num_inducing, rows.num_rows), np.random.default_rng(seed))
+    comparison, _ = compare(
+        rows,
+        len(expressions),
+        inference="collapsed",
+        posterior="point",
+        prior="skc",
+        restarts=RESTARTS,
+        inducing=np.unique(Z, axis=0),
+        seed=seed,
+    )
+    fits = Evaluator(comparison, race=False)(expressions)
+    return with_uppers(fits, comparison, len(fits))
+
+
+def _searches(name: str, X: Array, y: Array, depth: int, seed: int) -> Iterator[Figure]:
+    for method in (SKC(max_depth=depth), CKS(max_depth=depth)):
+        began = time.perf_counter()
+        selection = vbks.fit(
+            X, y, method=method, num_inducing=SEARCH_INDUCING, seed=seed, progress=False,
+            families=("SE", "LIN", "PER"),
+        )  # fmt: skip
+        seconds = time.perf_counter() - began
+        label = f"{name}, {method.name.upper()} to depth {depth}"
+        bic = float(selection.belief["bic"].iloc[0])
+        others = f"{selection.best.expression}; {len(selection.fits)} kernels"
+        yield Figure(f"{label}: BIC", bic, "nats", others=others)
+        yield Figure(f"{label}: time", seconds, "s")
+        tell(f"{label}: {others}, BIC {bic:.2f}, {seconds:.0f} s")
+
+
+def _times(
+    name: str, X: Array, y: Array, kernel: str, timed: tuple[int, ...], seed: int
+) -> Iterator[Figure]:
+    """Times of fitting by the lower bound, and of the upper bound's two parts, against m."""
+    rows = prepare((X, y))
+    inputs, targets = rows.arrays()
+    for num in timed:
+        began = time.perf_counter()
+        (fit,) = _fit([as_expression(kernel)], X, y, num, seed)
+        fitting = time.perf_counter() - began
+        assert fit.inducing is not None
+        yield Figure(f"{name}, {kernel}, m={num}: lower bound optimised", fitting, "s")
+        for steps, part in ((0, "NLD"), (100, "NLD and NIP")):
+            began = time.perf_counter()
+            bounds = sandwich_of(
+                fit.expression, fit.theta, inputs, targets, fit.inducing,
+                max_steps=steps, preconditioner="pic",
+            )  # fmt: skip
+            seconds = time.perf_counter() - began
+            others = f"{bounds.num_steps} steps, {bounds.lower:.2f} to {bounds.upper:.2f}"
+            yield Figure(f"{name}, {kernel}, m={num}: {part}", seconds, "s", others=others)

@@ -1,0 +1,100 @@
+"""Tests of covariances under the priors, beside naive ones."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from fits import make_data
+from gpflow.kernels import Matern32
+from reference import kernel_matrix
+
+from vbks.arrays import Array
+from vbks.grammar import parse
+from vbks.inference.comparison import Comparison
+from vbks.inference.prior_grams import JITTER, NUM_ROWS, NUM_SAMPLES, prior_draws, prior_grams
+from vbks.inference.settings import compare
+from vbks.kernels import from_gpflow, is_batchable, lay_out, to_gpflow
+
+TEXTS = ("SE", "PER + SE", "LIN * (RQ + SE)", "SE + WN", "CP(SE, LIN)", "SE * SE")
+
+
+@cache
+def comparison(num_inputs: int = 1, **settings: object) -> Comparison:
+    if num_inputs == 1:
+        return compare(make_data(), 1, inference="exact", **settings)[0]  # type: ignore[arg-type]
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, num_inputs))
+    return compare((X, X.sum(axis=1) + rng.normal(size=40)), 1, inference="exact")[0]
+
+
+def grams_of(*texts: str, num_samples: int = 3, num_rows: int = 6) -> Array:
+    return prior_grams([parse(text) for text in texts], comparison(), num_samples, num_rows)
+
+
+def test_grams__are_kernel_and_noise_at_draws_from_the_priors() -> None:
+    found = grams_of(*TEXTS)
+    X, _ = comparison().data.sample(6, comparison().rng("grams"))
+    for text, own in zip(TEXTS, found, strict=True):
+        layout = lay_out(text)
+        for theta, gram in zip(prior_draws(layout, comparison(), 3), own, strict=True):
+            expected = kernel_matrix(layout, theta, X)
+            expected += np.exp(theta[0]) * np.eye(6) * (text != "SE + WN")
+            expected += JITTER * np.diag(expected).mean() * np.eye(6)
+            np.testing.assert_allclose(gram, expected, rtol=1e-8, atol=1e-10)
+
+
+def test_grams__are_covariances_of_the_usual_size() -> None:
+    found = prior_grams([parse(text) for text in TEXTS], comparison())
+    assert found.shape == (len(TEXTS), NUM_SAMPLES, NUM_ROWS, NUM_ROWS)
+    np.testing.assert_allclose(found, np.swapaxes(found, -1, -2), rtol=1e-12)
+    assert np.linalg.eigvalsh(found).min() > 0
+
+
+def test_grams__do_not_depend_on_the_list() -> None:
+    np.testing.assert_allclose(grams_of(*TEXTS)[2:4], grams_of(*TEXTS[2:4]), rtol=1e-10)
+    np.testing.assert_allclose(grams_of("PER + SE"), grams_of("SE + PER"), rtol=1e-10)
+
+
+def test_grams__of_what_cannot_be_batched_are_those_of_its_gpflow_kernel() -> None:
+    expression = from_gpflow(Matern32()).expression
+    assert not is_batchable(expression)
+    found = prior_grams([parse("SE"), expression, parse("PER")], comparison(), 3, 6)
+    np.testing.assert_allclose(found[[0, 2]], grams_of("SE", "PER"), rtol=1e-10)
+    X, _ = comparison().data.sample(6, comparison().rng("grams"))
+    draws = prior_draws(lay_out(expression), comparison(), 3)
+    for theta, gram in zip(draws, found[1], strict=True):
+        expected = to_gpflow(expression, theta=theta).K(X).numpy()
+        expected += np.exp(theta[0]) * np.eye(6)
+        expected += JITTER * np.diag(expected).mean() * np.eye(6)
+        np.testing.assert_allclose(gram, expected, rtol=1e-8)
+
+
+def test_grams__of_several_inputs_have_no_more_rows_than_there_are() -> None:
+    found = prior_grams([parse("SE"), parse("SE[2] * LIN[1]")], comparison(2), 2, num_rows=100)
+    assert found.shape == (2, 2, 40, 40)
+
+
+def test_draws__are_the_same_for_the_leaves_that_expressions_share() -> None:
+    alone, both = lay_out("SE"), lay_out("PER + SE")
+    draws, others = (prior_draws(layout, comparison(), 8) for layout in (alone, both))
+    shared = [0, *(place for place, name in enumerate(both.names) if "kernels[1]" in name)]
+    np.testing.assert_array_equal(draws, others[:, shared])
+
+
+def test_draws__of_equal_leaves_are_different() -> None:
+    layout = lay_out("SE + SE")
+    draws = prior_draws(layout, comparison(), 8)
+    assert len(np.unique(draws, axis=1).T) == len(layout)
+
+
+def test_draws__are_spread_evenly_over_the_priors() -> None:
+    layout = lay_out("LIN * PER")
+    draws = prior_draws(layout, comparison(), 200)
+    np.testing.assert_allclose(draws.mean(axis=0), layout.prior_mean, atol=1e-10)
+    np.testing.assert_allclose(draws.std(axis=0), layout.prior_sd, rtol=0.02)
+
+
+@pytest.mark.parametrize("prior", ["skc", "vbks"])
+def test_draws__are_finite_where_priors_are_flat(prior: str) -> None:
+    layout = lay_out("SE * LIN + PER")
+    assert np.all(np.isfinite(prior_draws(layout, comparison(prior=prior), 8)))

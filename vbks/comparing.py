@@ -1,0 +1,152 @@
+"""Methods beside each other on one table: how good what they found was, and after how long."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from vbks.arrays import Array, Rows
+from vbks.data import prepare
+from vbks.errors import DataError, VbksError
+from vbks.fitting import fit
+from vbks.prediction import Selection
+from vbks.selection import METHODS, Budget
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TEST_SHARE = 0.1
+"""Share of the rows that are held out."""
+
+AVERAGED = "averaged"
+"""What the answer of a method is called that does not choose a single kernel."""
+
+COLUMNS = ("method", "seconds", "candidates", "kernel", "warp", "bic", "rmse", "nlpd")
+
+
+@dataclass(frozen=True)
+class Race:
+    """What each method had found after how long.
+
+    ``table`` has a row for every kernel that was the best of a method for a while, and a last one
+    for its answer; BIC is of the rows that were learned from, the errors of those held out.
+    ``failures`` are methods that gave no answer, with the reasons.
+    """
+
+    table: pd.DataFrame
+    failures: dict[str, str]
+
+    @property
+    def answers(self) -> pd.DataFrame:
+        """The last row of each method."""
+        return self.table.groupby("method", sort=False).tail(1).reset_index(drop=True)
+
+    def plot(self) -> Figure:
+        """BIC of the best kernel and error on held-out rows against time."""
+        from matplotlib.figure import Figure as Canvas
+
+        canvas = Canvas(figsize=(9, 4), layout="constrained")
+        panels = canvas.subplots(1, 2, sharex=True)
+        labels = {"bic": "BIC of the best kernel (higher is better)", "rmse": "test RMSE"}
+        for panel, (column, label) in zip(panels, labels.items(), strict=True):
+            for method, rows in self.table.groupby("method", sort=False):
+                panel.step(rows["seconds"], rows[column], "o-", where="post", label=method, ms=3)
+            panel.set_xlabel("seconds")
+            panel.set_title(label, fontsize="medium")
+            panel.grid(alpha=0.3)
+        panels[0].legend(fontsize="small")
+        return canvas
+
+
+def compare(
+    X: Any,
+    y: Any,
+    methods: Sequence[str] = tuple(METHODS),
+    *,
+    budget: float | Budget = 60.0,
+    test_share: float = TEST_SHARE,
+    seed: int = 0,
+    tell: Callable[[str], None] = lambda text: None,
+    **settings: Any,
+) -> Race:
+    """Let methods search for kernels, each with the same budget, and score what they find.
+
+    With one input the rows at its end are held out, so that methods have to forecast; with several,
+    rows at random. Settings are those of `vbks.fit`.
+    """
+    unknown = [name for name in methods if name not in METHODS]
+    if unknown or not methods:
+        wrong = f"'{unknown[0]}' is no method" if unknown else "there is no method to compare"
+        raise DataError(f"{wrong}. Known: {', '.join(METHODS)}.")
+    train, test = _split(X, y, test_share, seed)
+    found, failures = [], {}
+    for name in dict.fromkeys(methods):
+        tell(name)
+        try:
+            began = time.perf_counter()
+            selection = fit(*train, method=name, budget=budget, seed=seed, **settings)
+            found.append(_scored(name, selection, test, time.perf_counter() - began))
+        except VbksError as error:
+            failures[name] = str(error)
+    if not found:
+        raise VbksError(f"no method gave an answer. {next(iter(failures.values()))}")
+    return Race(pd.concat(found, ignore_index=True), failures)
+
+
+Table = tuple[Any, Array]
+
+
+def _split(X: Any, y: Any, share: float, seed: int) -> tuple[Table, Table]:
+    """Rows to learn from and rows to predict."""
+    if not 0 < share < 1:
+        raise DataError(f"the share of rows held out is {share}, expected between 0 and 1.")
+    rows = prepare((X, y))
+    num_test = max(1, round(share * rows.num_rows))
+    inputs, _ = rows.arrays()
+    if rows.num_inputs == 1:
+        order = np.argsort(inputs[:, 0], kind="stable")
+    else:
+        order = np.random.default_rng(seed).permutation(rows.num_rows)
+    train, test = np.sort(order[:-num_test]), np.sort(order[-num_test:])
+    targets = np.ravel(np.asarray(y, float))
+    return (_take(X, train), targets[train]), (_take(X, test), targets[test])
+
+
+def _take(X: Any, places: Rows) -> Any:
+    """Some of the rows, with the names of their columns."""
+    return X.iloc[places] if hasattr(X, "iloc") else np.asarray(X)[places]
+
+
+def _scored(name: str, selection: Selection, test: Table, seconds: float) -> pd.DataFrame:
+    """Rows for the kernels on the way, and for the answer."""
+    rows: list[tuple[Any, ...]] = []
+    for step in selection.steps:
+        fit_then = selection.fit_of(step.expression, step.warp)
+        then = replace(selection, fits=(replace(fit_then, status="fitted"),), trace=None)
+        found = (step.seconds, step.candidates, step.expression, step.warp)
+        rows.append((name, *found, _bic(then), *_errors(then, test)))
+    is_single = selection.probabilities.max() > 1 - 1e-9
+    kernel, warp = AVERAGED, ""
+    if is_single:
+        kernel, warp = str(selection.best.expression), selection.best.warp.name
+    answer = (seconds, len(selection.fits), kernel, warp)
+    rows.append((name, *answer, _bic(selection), *_errors(selection, test)))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _bic(selection: Selection) -> float:
+    """That of the kernel with the highest probability."""
+    return float(selection.belief["bic"].iloc[0])
+
+
+def _errors(selection: Selection, test: Table) -> tuple[float, float]:
+    """Root mean squared error, and mean negative log density."""
+    X, y = test
+    mean, _ = selection.predict_y(X)
+    density = selection.predict_log_density((X, y))
+    return float(np.sqrt(np.mean((mean - y) ** 2))), -float(np.mean(density))

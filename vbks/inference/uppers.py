@@ -1,0 +1,42 @@
+"""Upper bounds of fits: how much higher their likelihood could be than the collapsed bound."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from vbks.errors import DataError
+from vbks.inference.bounds import sandwich_of
+from vbks.inference.comparison import Comparison
+from vbks.inference.kernel_products import MEMORY
+from vbks.inference.local_fit import LocalFit
+
+
+def with_uppers(fits: Sequence[LocalFit], comparison: Comparison, num: int) -> list[LocalFit]:
+    """The same fits, of which the best so many by BIC have an upper bound at their θ."""
+    if not comparison.likelihood.is_gaussian:
+        raise DataError(f"upper bounds need Gaussian noise, not {comparison.likelihood.name}.")
+    fitted = [k for k, fit in enumerate(fits) if fit.status == "fitted"]
+    chosen = set(sorted(fitted, key=lambda k: -fits[k].log_evidence("bic"))[:num])
+    return [_bounded(fit, comparison) if k in chosen else fit for k, fit in enumerate(fits)]
+
+
+def _bounded(fit: LocalFit, comparison: Comparison) -> LocalFit:
+    """The fit with its upper bound; that of an exact fit is the likelihood itself."""
+    if fit.bound == "exact":
+        return replace(fit, upper=fit.modes[0].log_likelihood)
+    X, y = comparison.data.arrays()
+    assert fit.inducing is not None
+    bounds = sandwich_of(
+        fit.expression,
+        fit.theta,
+        X,
+        y,
+        fit.inducing,
+        ard=fit.ard,
+        memory=min(comparison.memory, MEMORY),
+    )
+    upper = max(bounds.upper, fit.modes[0].log_likelihood)
+    return replace(fit, upper=upper if np.isfinite(upper) else np.nan)

@@ -1,0 +1,110 @@
+"""Greedy searches: from the best of one round to the best of its children, as CKS and ABCD go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from vbks.data.warps import Identity, Warp
+from vbks.grammar import (
+    BASE_FAMILIES,
+    CKS_MOVES,
+    Expression,
+    LimitError,
+    Move,
+    additive_form,
+    canonical,
+    children,
+    num_leaves,
+    space,
+    structures,
+)
+from vbks.inference.local_fit import Correction, LocalFit
+from vbks.inference.proposal import Proposal, pairs_of, structure_of
+from vbks.selection.strategy import SearchState
+
+EXPECTED_CHILDREN = 40
+"""Candidates of a round, roughly, for the choice of a bound."""
+
+MAX_LEAVES = 12
+"""Leaves at most: ABCD's largest kernels on its series have about as many."""
+
+
+def accept_all(fit: LocalFit) -> str:
+    """No fit is refused."""
+    return ""
+
+
+@dataclass(frozen=True)
+class Greedy:
+    """Expands the best candidate so far, until none of its children scores higher.
+
+    ``refuse`` gives the reason why a fit must not be chosen, or an empty text. In an ``additive``
+    search every candidate is a sum of products, whose terms can be described one by one.
+    """
+
+    num_inputs: int = 1
+    families: tuple[str, ...] = BASE_FAMILIES
+    moves: tuple[Move, ...] = CKS_MOVES
+    criterion: Correction = "bic"
+    max_depth: int = 10
+    warps: tuple[Warp, ...] = (Identity(),)
+    additive: bool = False
+    refuse: Callable[[LocalFit], str] = accept_all
+
+    is_finite = True
+
+    @property
+    def num_expected(self) -> int:
+        """Children of as many parents as there may be."""
+        return EXPECTED_CHILDREN * self.num_inputs * self.max_depth
+
+    def propose(self, state: SearchState) -> tuple[SearchState, tuple[Proposal, ...]]:
+        """Single leaves at first, then the children of the best."""
+        if not state.rounds:
+            return state, pairs_of(self._leaves(), self.warps)
+        parent = self.best(state)
+        if parent is None:
+            return replace(state, ending="no candidate could be fitted"), ()
+        if (structure_of(parent), 0) in state.expanded:
+            ending = f"no child of '{parent.expression}' scored higher"
+            return replace(state, ending=ending), ()
+        if len(state.expanded) >= self.max_depth:
+            return replace(state, ending=f"{self.max_depth} kernels were expanded"), ()
+        state = replace(state, expanded=state.expanded | {(structure_of(parent), 0)})
+        tried = {structure_of(fit) for fit in state.fits}
+        proposals = {p.structure: p for p in self._children(parent) if p.structure not in tried}
+        if not proposals:
+            return replace(state, ending=f"'{parent.expression}' has no new children"), ()
+        return state, tuple(proposals.values())
+
+    def absorb(self, state: SearchState, fits: Sequence[LocalFit]) -> SearchState:
+        """Fits are gathered; those that must not be chosen are marked with the reason."""
+        return state.with_fits([self._judged(fit) for fit in fits])
+
+    def best(self, state: SearchState) -> LocalFit | None:
+        """The candidate with the highest score so far."""
+        return state.best(self.criterion)
+
+    def _leaves(self) -> tuple[Expression, ...]:
+        return tuple(structures(space(level=1, families=self.families, dims=self.num_inputs)))
+
+    def _children(self, parent: LocalFit) -> Iterator[Proposal]:
+        form = canonical(parent.expression)
+        for child in children(form, self.families, self.num_inputs, self.moves):
+            written = self._written(child)
+            if written is not None and num_leaves(written) <= MAX_LEAVES:
+                yield Proposal(written, parent.warp, parent)
+
+    def _written(self, child: Expression) -> Expression | None:
+        """The child in the form of this search, if it is not too large in it."""
+        if not self.additive:
+            return child
+        try:
+            return canonical(additive_form(child))
+        except LimitError:
+            return None
+
+    def _judged(self, fit: LocalFit) -> LocalFit:
+        reason = self.refuse(fit) if fit.status == "fitted" else ""
+        return replace(fit, status="dropped", reason=reason) if reason else fit

@@ -1,0 +1,119 @@
+"""Scalable kernel composition (Kim and Teh, 2018): a search by intervals of BIC."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from vbks.data.warps import Identity, Warp
+from vbks.grammar import Leaf, canonical, space, structures, vocabulary
+from vbks.inference.local_fit import LocalFit
+from vbks.inference.proposal import Proposal, pairs_of, structure_of
+from vbks.selection.strategy import SearchState
+
+SKC_FAMILIES = ("SE", "LIN", "PER")
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Between which bounds the BIC of a fit lies, at its θ."""
+
+    lower: float
+    upper: float
+
+    def overlaps(self, other: Interval) -> bool:
+        """Whether it cannot be told which of two is higher."""
+        return self.lower <= other.upper and other.lower <= self.upper
+
+
+def bic_interval(fit: LocalFit) -> Interval:
+    """The interval of a fit; one without an upper bound has no length."""
+    lower = fit.log_evidence("bic")
+    if math.isnan(fit.upper):
+        return Interval(lower, lower)
+    return Interval(lower, fit.upper - fit.penalty() + fit.log_jacobian)
+
+
+@dataclass(frozen=True)
+class IntervalSearch:
+    """Expands at each depth the kernel of highest upper bound and those it cannot be told from.
+
+    ``buffer`` is how many of the latter at most. Fits without upper bounds make it SKC-LB, which
+    goes by lower bounds alone.
+    """
+
+    num_inputs: int = 1
+    families: tuple[str, ...] = SKC_FAMILIES
+    max_depth: int = 6
+    buffer: int = 3
+    warps: tuple[Warp, ...] = (Identity(),)
+
+    is_finite = True
+
+    @property
+    def num_expected(self) -> int:
+        """Children of the best and of its rivals, at each depth."""
+        base = len(self.families) * self.num_inputs
+        return base + 2 * base * self.max_depth * (1 + self.buffer) // 2
+
+    def propose(self, state: SearchState) -> tuple[SearchState, tuple[Proposal, ...]]:
+        """Single leaves on each input at first, then children of the buffer."""
+        if not state.rounds:
+            leaves = structures(space(level=1, families=self.families, dims=self.num_inputs))
+            return state, pairs_of(tuple(leaves), self.warps)
+        if state.rounds > self.max_depth:
+            return replace(state, ending=f"depth {self.max_depth} was reached"), ()
+        parents = self._buffer(state)
+        if not parents:
+            return replace(state, ending="nothing can be mistaken for the best"), ()
+        expanded = state.expanded.union((structure_of(parent), 0) for parent in parents)
+        tried = {structure_of(fit) for fit in state.fits}
+        proposals: dict[object, Proposal] = {}
+        for parent in parents:
+            for proposal in self._children(parent):
+                if proposal.structure not in tried:
+                    proposals.setdefault(proposal.structure, proposal)
+        state = replace(state, expanded=expanded)
+        if not proposals:
+            return replace(state, ending="the buffer has no new children"), ()
+        return state, tuple(proposals.values())
+
+    def absorb(self, state: SearchState, fits: Sequence[LocalFit]) -> SearchState:
+        """Fits are gathered."""
+        return state.with_fits(fits)
+
+    def best(self, state: SearchState) -> LocalFit | None:
+        """The candidate with the highest upper bound."""
+        return next(iter(_by_upper(state.fitted())), None)
+
+    def _buffer(self, state: SearchState) -> list[LocalFit]:
+        """The best and those that overlap with it, but for those that were expanded before."""
+        best = self.best(state)
+        if best is None:
+            return []
+        mine = bic_interval(best)
+        rivals = [
+            fit
+            for fit in state.fitted()
+            if fit is not best
+            and not isinstance(fit.expression, Leaf)
+            and bic_interval(fit).overlaps(mine)
+            and not _is_expanded(fit, state)
+        ]
+        first = [] if _is_expanded(best, state) else [best]
+        return first + _by_upper(rivals)[: self.buffer]
+
+    def _children(self, parent: LocalFit) -> Iterator[Proposal]:
+        """k + B and k × B, where k is the whole kernel."""
+        for leaf in vocabulary(self.families, self.num_inputs):
+            for child in (parent.expression + leaf, parent.expression * leaf):
+                yield Proposal(canonical(child), parent.warp, parent)
+
+
+def _by_upper(fits: Sequence[LocalFit]) -> list[LocalFit]:
+    return sorted(fits, key=lambda fit: -bic_interval(fit).upper)
+
+
+def _is_expanded(fit: LocalFit, state: SearchState) -> bool:
+    return (structure_of(fit), 0) in state.expanded

@@ -1,0 +1,327 @@
+"""The ways of choosing kernels: how each proposes candidates, fits them and judges them."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from vbks.arrays import Array
+from vbks.data import TrainingData, Warp
+from vbks.errors import DataError, GrammarError
+from vbks.execution import Stage
+from vbks.grammar import ABCD_MOVES, BASE_FAMILIES, CKS_MOVES, Expression, vocabulary
+from vbks.inference.local_fit import Bound, Correction, Posterior
+from vbks.inference.prior_grams import prior_grams
+from vbks.inference.settings import Inference, compare
+from vbks.selection.bayesian_optimisation import BayesianOptimisation
+from vbks.selection.budget import Budget
+from vbks.selection.fixed_space import FixedSpace
+from vbks.selection.forming import BeliefSettings
+from vbks.selection.greedy import Greedy
+from vbks.selection.growing import Growing
+from vbks.selection.intervals import SKC_FAMILIES, IntervalSearch
+from vbks.selection.plan import Plan
+from vbks.selection.random_choice import RandomChoice
+from vbks.selection.strategy import Strategy
+from vbks.selection.visible import Visible
+
+USUAL_SECONDS = 100.0
+"""Time for growing on up to ..."""
+
+USUAL_ROWS = 1000
+"""... so many rows, when no budget is given; beyond, it grows with the square root of the rows."""
+
+USUAL_EVALUATIONS = 50
+"""Candidates that Bayesian optimisation and random choice try: what the authors of BOMS allow."""
+
+SKC_INDUCING = 160
+"""Inducing points of SKC on its larger data sets."""
+
+SKC_RESTARTS = 10
+
+ABCD_FAMILIES = ("SE", "LIN", "PER0", "C", "WN")
+"""ABCD's base kernels; what it calls PER has no constant part."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Rows, and what the user said about candidates and fits; None leaves it to the method."""
+
+    rows: TrainingData
+    warps: tuple[Warp, ...]
+    families: tuple[str, ...] | None = None
+    space: tuple[Expression, ...] | None = None
+    """A fixed list of candidates, where there is one."""
+    inference: Inference = "auto"
+    posterior: Posterior | Literal["auto"] = "auto"
+    num_inducing: int | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def words(self, usual: tuple[str, ...]) -> tuple[str, ...]:
+        """The families asked for, or the method's usual ones, if they are known."""
+        families = self.families or usual
+        vocabulary(families, self.rows.num_inputs)
+        return families
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """A way of choosing kernels; ``criterion`` is what it judges candidates by."""
+
+    criterion: Correction = "laplace"
+
+    name: ClassVar[str]
+    """What it is called in `vbks.fit`."""
+
+    @abstractmethod
+    def strategy(self, task: Task) -> Strategy:
+        """The search."""
+
+    @abstractmethod
+    def plan(self, task: Task, num_expected: int) -> Plan:
+        """How candidates are fitted, in the search and at the end of it."""
+
+    def settings(self, task: Task) -> dict[str, Any]:
+        """Settings of fits that are the method's own."""
+        return {}
+
+    def budget(self, task: Task) -> Budget:
+        """How long it goes on if nobody says: until it ends by itself."""
+        return Budget()
+
+    def belief(self) -> BeliefSettings:
+        """The belief of a search that chooses one kernel: all of it is in that one."""
+        return BeliefSettings("bayes", correction=self.criterion, members=1)
+
+
+@dataclass(frozen=True)
+class VBKS(Method):
+    """Variational Bayesian kernel selection over a space that grows, or a fixed one."""
+
+    name = "vbks"
+
+    def strategy(self, task: Task) -> Strategy:
+        """All of a fixed space, or what the data favour."""
+        if task.space is not None:
+            return FixedSpace(task.space, task.warps)
+        words = task.words(BASE_FAMILIES)
+        return Growing(task.warps, task.rows.num_inputs, words)
+
+    def plan(self, task: Task, num_expected: int) -> Plan:
+        """Quick fits for all, and the best that are possible for those that remain."""
+        return Plan.of(
+            task.rows, num_expected, task.inference, task.posterior, task.num_inducing,
+            task.settings,
+        )  # fmt: skip
+
+    def budget(self, task: Task) -> Budget:
+        """All of a fixed space; growing ends after a while."""
+        if task.space is not None:
+            return Budget()
+        return Budget(seconds=USUAL_SECONDS * math.sqrt(max(1.0, task.rows.num_rows / USUAL_ROWS)))
+
+
+@dataclass(frozen=True)
+class CKS(Method):
+    """Compositional kernel search (Duvenaud et al., 2013): greedy, maximum likelihood, BIC.
+
+    ``criterion`` may also be "aic", "aicc", "laplace" (the evidence, under our priors) or
+    "held_out" (the log density of rows given the others).
+    """
+
+    criterion: Correction = "bic"
+    max_depth: int = 10
+    name = "cks"
+
+    def strategy(self, task: Task) -> Strategy:
+        """From the best of one round to the best of its children."""
+        _refuse_space(self, task)
+        words = task.words(BASE_FAMILIES)
+        return Greedy(
+            task.rows.num_inputs, words, CKS_MOVES, self.criterion, self.max_depth, task.warps
+        )
+
+    def plan(self, task: Task, num_expected: int) -> Plan:
+        """Exact fits of points."""
+        return one_stage(task, "exact", held_out=self.criterion == "held_out")
+
+    def settings(self, task: Task) -> dict[str, Any]:
+        """Likelihoods are maximised, unless the evidence is asked for."""
+        return {"prior": "vbks" if self.criterion == "laplace" else "flat"}
+
+
+@dataclass(frozen=True)
+class ABCD(Method):
+    """Automatic Bayesian covariance discovery (Lloyd et al., 2014), the automatic statistician.
+
+    CKS in a language with constants, noise, change points and windows, which refuses periods and
+    changes that the data do not show. The "interpretability" variant keeps candidates as sums of
+    products, the "accuracy" variant does not.
+    """
+
+    criterion: Correction = "bic"
+    variant: Literal["accuracy", "interpretability"] = "accuracy"
+    max_depth: int = 10
+    name = "abcd"
+
+    def strategy(self, task: Task) -> Strategy:
+        """Greedy by all moves, over fits that show."""
+        _refuse_space(self, task)
+        _check("variant", self.variant, ("accuracy", "interpretability"))
+        words = task.words(ABCD_FAMILIES)
+        X, _ = task.rows.arrays()
+        return Greedy(
+            task.rows.num_inputs, words, ABCD_MOVES, self.criterion, self.max_depth, task.warps,
+            additive=self.variant == "interpretability", refuse=Visible.in_rows(X),
+        )  # fmt: skip
+
+    def plan(self, task: Task, num_expected: int) -> Plan:
+        """Exact fits of points."""
+        return one_stage(task, "exact", held_out=self.criterion == "held_out")
+
+    def settings(self, task: Task) -> dict[str, Any]:
+        """Likelihoods are maximised, unless the evidence is asked for."""
+        return {"prior": "vbks" if self.criterion == "laplace" else "flat"}
+
+
+@dataclass(frozen=True)
+class SKC(Method):
+    """Scalable kernel composition (Kim and Teh, 2018): intervals of BIC for many rows.
+
+    ``uppers`` is how many of each round, the best by their lower bounds, get an upper bound, for
+    which all pairs of rows are looked at; 0 is SKC-LB.
+    """
+
+    criterion: Correction = "bic"
+    max_depth: int = 6
+    buffer: int = 3
+    uppers: int = 1_000_000
+    name = "skc"
+
+    def strategy(self, task: Task) -> Strategy:
+        """The best, and those that it cannot be told from."""
+        _refuse_space(self, task)
+        words = task.words(SKC_FAMILIES)
+        return IntervalSearch(task.rows.num_inputs, words, self.max_depth, self.buffer, task.warps)
+
+    def plan(self, task: Task, num_expected: int) -> Plan:
+        """Collapsed fits of points."""
+        return one_stage(task, "collapsed", uppers=self.uppers)
+
+    def settings(self, task: Task) -> dict[str, Any]:
+        """The paper's priors and restarts, and rows at random as inducing inputs."""
+        num = min(task.num_inducing or SKC_INDUCING, task.rows.num_rows)
+        return {"prior": "skc", "restarts": SKC_RESTARTS, "inducing": _some_rows(task, num)}
+
+
+@dataclass(frozen=True)
+class BO(Method):
+    """Bayesian optimisation over kernels (Malkomes, Schaff and Garnett, 2016)."""
+
+    batch_size: int = 4
+    name = "bo"
+
+    def strategy(self, task: Task) -> Strategy:
+        """Where evidence is expected to improve, by how alike kernels are."""
+        words = task.words(BASE_FAMILIES)
+        comparison, _ = compare(task.rows, 1, inference="collapsed", **task.settings)
+
+        def grams(expressions: Sequence[Expression]) -> Array:
+            return prior_grams(expressions, comparison)
+
+        return BayesianOptimisation(
+            grams, task.rows.num_inputs, words, pool=task.space, warps=task.warps,
+            batch_size=self.batch_size, seed=task.settings.get("seed", 0),
+        )  # fmt: skip
+
+    def plan(self, task: Task, num_expected: int) -> Plan:
+        """The tightest fits that are quick enough, around points."""
+        return one_stage(task, _usual_bound(task, USUAL_EVALUATIONS))
+
+    def budget(self, task: Task) -> Budget:
+        """As many evaluations as its authors allow."""
+        return Budget(candidates=USUAL_EVALUATIONS)
+
+
+@dataclass(frozen=True)
+class RandomSearch(Method):
+    """Candidates at random: what every search should beat."""
+
+    batch_size: int = 8
+    name = "random"
+
+    def strategy(self, task: Task) -> Strategy:
+        """Members of the space, or walks through the grammar, at random."""
+        words = task.words(BASE_FAMILIES)
+        return RandomChoice(
+            task.rows.num_inputs, words, pool=task.space, warps=task.warps,
+            batch_size=self.batch_size, seed=task.settings.get("seed", 0),
+        )  # fmt: skip
+
+    def plan(self, task: Task, num_expected: int) -> Plan:
+        """The tightest fits that are quick enough, around points."""
+        return one_stage(task, _usual_bound(task, USUAL_EVALUATIONS))
+
+    def budget(self, task: Task) -> Budget:
+        """As many evaluations as Bayesian optimisation has."""
+        return Budget(candidates=USUAL_EVALUATIONS)
+
+
+METHODS: dict[str, Callable[[], Method]] = {
+    "vbks": VBKS,
+    "cks": CKS,
+    "skc": SKC,
+    "abcd": ABCD,
+    "bo": BO,
+    "random": RandomSearch,
+}
+"""Methods by their names in `vbks.fit`."""
+
+
+def method_of(method: str | Method) -> Method:
+    """A method from its name, with its usual settings, or as it is given."""
+    if not isinstance(method, str):
+        return method
+    _check("method", method, tuple(METHODS))
+    return METHODS[method]()
+
+
+def one_stage(task: Task, bound: Bound, *, uppers: int = 0, held_out: bool = False) -> Plan:
+    """All candidates fitted alike, by this bound unless the user asks for another."""
+    chosen: Bound = bound if task.inference == "auto" else task.inference
+    posterior: Posterior = "point" if task.posterior == "auto" else task.posterior
+    stage = Stage(chosen, posterior, task.num_inducing, uppers, held_out)
+    return Plan(stage, stage)
+
+
+def _usual_bound(task: Task, num_candidates: int) -> Bound:
+    """The tightest bound that so many candidates allow."""
+    comparison, _ = compare(
+        task.rows, num_candidates, num_inducing=task.num_inducing, **task.settings
+    )
+    return comparison.bound
+
+
+def _some_rows(task: Task, num: int) -> Array:
+    """Standardised inputs of rows at random, each once: [M, D]."""
+    rng = np.random.default_rng([task.settings.get("seed", 0), num])
+    X, _ = task.rows.sample(num, rng)
+    return np.unique(X, axis=0)
+
+
+def _refuse_space(method: Method, task: Task) -> None:
+    if task.space is not None:
+        raise GrammarError(
+            f"method '{method.name}' makes its own candidates, but a space is given. Leave out "
+            "space=, or give families= to search in."
+        )
+
+
+def _check(name: str, value: object, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise DataError(f"{name} is {value!r}, expected one of {', '.join(known)}.")

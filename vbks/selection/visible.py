@@ -1,0 +1,60 @@
+"""What a kernel says must be visible in the data: ABCD's rules for refusing fits."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from vbks.arrays import Array
+from vbks.inference.local_fit import LocalFit
+from vbks.kernels import lay_out
+from vbks.kernels.families import CHANGE_LOCATION, PERIOD, WIDTH
+from vbks.kernels.layout import Layout, Slot
+
+LEAST_REPEATS = 5
+"""Times that a period has to fit into the range of its input."""
+
+
+@dataclass(frozen=True)
+class Visible:
+    """Refuses periods that repeat too rarely and changes outside the data.
+
+    ``lows`` and ``highs`` are the ends of each input, standardised.
+    """
+
+    lows: tuple[float, ...]
+    highs: tuple[float, ...]
+
+    @classmethod
+    def in_rows(cls, X: Array) -> Visible:
+        """Rules for standardised inputs X [N, D]."""
+        return cls(tuple(map(float, X.min(axis=0))), tuple(map(float, X.max(axis=0))))
+
+    def __call__(self, fit: LocalFit) -> str:
+        """Why the fit is refused, or nothing."""
+        layout = lay_out(fit.expression, fit.num_inputs, fit.ard)
+        for place, slot in enumerate(layout.slots):
+            reason = self._reason(slot, float(fit.theta[place]), _width(layout, slot, fit.theta))
+            if reason:
+                return reason
+        return ""
+
+    def _reason(self, slot: Slot, value: float, width: float) -> str:
+        inputs = range(len(self.lows)) if slot.dim is None else (slot.dim,)
+        low, high = min(self.lows[d] for d in inputs), max(self.highs[d] for d in inputs)
+        if slot.parameter == PERIOD and LEAST_REPEATS * math.exp(value) > high - low:
+            return f"a period that repeats fewer than {LEAST_REPEATS} times"
+        is_change = slot.parameter == CHANGE_LOCATION
+        if is_change and not low < value - 0.5 * width <= value + 0.5 * width < high:
+            return "a change outside the data"
+        return ""
+
+
+def _width(layout: Layout, slot: Slot, theta: Array) -> float:
+    """How wide the window is that a location belongs to; a change point is not wide."""
+    for place, other in enumerate(layout.slots):
+        if other.parameter == WIDTH and other.path == slot.path:
+            return float(np.exp(theta[place]))
+    return 0.0
