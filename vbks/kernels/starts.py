@@ -121,7 +121,8 @@ def draw_starts(
     Some inherit from the parent: the first half, or one when nothing is new. Of these and of the
     others, the first has the values that the data suggests. Of the rest every second one keeps near
     that, with the next of the data's periods and locations drawn afresh, and every second one is
-    drawn altogether.
+    drawn altogether, but for the zeros of lines that multiply something, of which every second
+    one is where the target is quiet.
     """
     known = {} if parent is None else inherit(layout, parent)
     num_heirs = 0 if parent is None else (num_starts + 1) // 2
@@ -183,9 +184,11 @@ def _starts(
             waves[dim] += 1
         elif start not in _MANY_OPTIMA:
             near[:] = rng.normal(value, NEAR, len(near))
-    for slot, values in _beside_lines(layout, by_input):
-        if values:
-            starts[1::4, slot] = np.resize(values, len(starts[1::4]))
+    beside_lines = dict(_beside_lines(layout, by_input))
+    if beside_lines:
+        starts[2:3] = starts[:1]
+    for slot, values in beside_lines.items():
+        starts[2::4, slot] = np.resize(values, len(starts[2::4]))
     starts += _spread(layout)
     for slot, value in known.items():
         starts[:, slot] = value
@@ -195,17 +198,18 @@ def _starts(
 def _beside_lines(
     layout: Layout, by_input: Mapping[int | None, InputSummary]
 ) -> Iterator[tuple[int, Sequence[float]]]:
-    """Slots of lines that multiply something and of waves that are multiplied, with starts."""
-    one_wave = num_waves(layout) == 1
+    """Slots of lines that multiply something and of a wave that one multiplies, with starts."""
+    if num_waves(layout) > 1:
+        return
     for part in parts_of(layout.root):
         for index in (index for indices in part.node.slots.values() for index in indices):
             slot = layout.slots[index]
             start, x = slot.parameter.start, by_input[slot.dim]
-            if start is families.start_location and part.companions and x.quiet is not None:
+            if x.quiet is None or not x.line_periods:
+                continue
+            if start is families.start_location and part.companions:
                 yield index, (x.quiet,)
-            elif (
-                start is families.start_period and one_wave and any(map(_is_line, part.companions))
-            ):
+            elif start is families.start_period and any(map(_is_line, part.companions)):
                 yield index, tuple(map(math.log, x.line_periods))
 
 

@@ -283,8 +283,8 @@ def test_draw_starts__some_begin_where_the_target_is_quiet() -> None:
         next(i for i, name in enumerate(layout.names) if name.endswith(end))
         for end in ("location", "period")
     )
-    np.testing.assert_allclose(starts[[1, 5], location], summaries[0].quiet)
-    np.testing.assert_allclose(np.exp(starts[[1, 5], period]), summaries[0].line_periods[:2])
+    np.testing.assert_allclose(starts[[2, 6], location], summaries[0].quiet)
+    np.testing.assert_allclose(np.exp(starts[[2, 6], period]), summaries[0].line_periods[:2])
 
 
 def test_draw_starts__a_trend_of_its_own_does_not() -> None:
