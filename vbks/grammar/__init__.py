@@ -46,6 +46,7 @@ from vbks.grammar.moves import (
     replace_leaf,
     shrink,
 )
+from vbks.grammar.nesting import special_cases
 from vbks.grammar.parser import parse
 from vbks.grammar.prior import GROWTH, grammar_prior, uniform_prior
 from vbks.grammar.space import K12, K144, MAX_SPACE, space
@@ -103,6 +104,7 @@ __all__ = [
     "rules_of",
     "shrink",
     "space",
+    "special_cases",
     "structures",
     "subexpressions",
     "uniform_prior",

@@ -49,6 +49,17 @@ class Candidate:
         """Whether the candidate has neither failed nor been left behind."""
         return not self.reason and all(step.went_on for step in self.race)
 
+    def joined(self, other: Candidate) -> Candidate:
+        """With the optima of both, best first, of which another look has found some."""
+        order = np.argsort(-np.concatenate([self.values, other.values]), kind="stable")
+        return replace(
+            self,
+            thetas=np.concatenate([self.thetas, other.thetas])[order],
+            values=np.concatenate([self.values, other.values])[order],
+            converged=self.converged if order[0] < len(self.values) else other.converged,
+            seconds=self.seconds + other.seconds,
+        )
+
     def failed(self, reason: str) -> Candidate:
         """The same, given up."""
         return replace(self, reason=reason, values=np.zeros(0), thetas=np.zeros((0, 0)))

@@ -33,6 +33,9 @@ CHILD_SHARE = 0.5
 CHILD_SCHEDULE = ((8, 3), (16, 2))
 """... and fewer of them go on."""
 
+AGAIN_SHARE = 0.35
+"""Share of the usual starts of a candidate that was looked at before."""
+
 SECOND_LOOK_ROWS, SECOND_LOOK_INDUCING = 1000, 100
 """Rows and inducing points at most of the look that decides from which optimum rounds start."""
 
@@ -80,7 +83,7 @@ def _look(chunk: Sequence[Candidate], comparison: Comparison, attempt: int) -> l
         # Two waves have more optima than one, and so on.
         num = comparison.restarts * max(1, num_waves(c.layout))
         if c.parent is not None:
-            num = math.ceil(CHILD_SHARE * num)
+            num = math.ceil((AGAIN_SHARE if c.restarts else CHILD_SHARE) * num)
         starts.append(draw_starts(c.layout, comparison.summaries, num, rng, c.parent))
     evidence = comparison.look_evidence(max(c.jitter for c in chunk))
     are_children = all(c.parent is not None for c in chunk)

@@ -20,6 +20,7 @@ from vbks.inference import climbing, last_passes, rounds
 from vbks.inference.candidate import Candidate, failed_fit, make_candidate, unfinished
 from vbks.inference.comparison import Comparison
 from vbks.inference.local_fit import Ascent, LocalFit, Posterior
+from vbks.inference.nested import better_cases
 from vbks.inference.progress import Progress, Quiet, reporting
 from vbks.inference.race import CLIMB_MARGIN, FULL_LOOK_MARGIN, LOOK_MARGIN, decide
 from vbks.inference.settings import RESTARTS, Inference, compare
@@ -170,10 +171,21 @@ class _Run:
         """A look at those who are new; who goes on from an earlier fit has had one."""
         fresh = [c for c in candidates if not c.has_begun]
         looked = self._stage("looking", climbing.look, fresh)
+        looked = self._look_again(looked)
         margin = FULL_LOOK_MARGIN if self.comparison.looks_at_all else LOOK_MARGIN
         decided = self._decide(looked, "look", margin, self.comparison.num_look_rows)
         done = iter(decided)
         return [c if c.has_begun else next(done) for c in candidates]
+
+    def _look_again(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Another look at those below a special case of themselves, which they must have missed."""
+        better = better_cases(candidates)
+        chosen = [replace(candidates[k], parent=parent) for k, parent in better.items()]
+        again = dict(zip(better, self._stage("looking again", climbing.look, chosen), strict=True))
+        return [
+            c.joined(again[k]) if k in again and again[k].is_going else c
+            for k, c in enumerate(candidates)
+        ]
 
     def _stage(
         self,

@@ -40,8 +40,9 @@ def inherit(layout: Layout, parent: Parent) -> dict[int, float]:
     for own, match in _matched(child_parts, parent_parts).items():
         mine, theirs = child_parts[own].node, parent_parts[match].node
         for name, slots in mine.slots.items():
-            if len(slots) == len(theirs.slots[name]):
-                known.update(zip(slots, map(float, theta[list(theirs.slots[name])]), strict=True))
+            values = theta[list(theirs.slots.get(name, ()))]
+            if len(slots) == len(values):
+                known.update(zip(slots, map(float, values), strict=True))
         leaf_amplitudes[id(mine)] = amplitudes[id(theirs)]
     known.update(_scales(layout.root, leaf_amplitudes, None))
     return {slot: value for slot, value in known.items() if math.isfinite(value)}

@@ -13,6 +13,12 @@ from vbks.kernels.registry import family_of
 IMPOSSIBLE = -1e6
 """The likeness of parts of different kinds."""
 
+OTHER_SHAPE = -100.0
+"""That of leaves whose lengthscales mean the same: better than nothing, where there is no like."""
+
+SMOOTH = ("SE", "RQ")
+"""Families of such leaves."""
+
 
 @dataclass(frozen=True, eq=False)
 class Part:
@@ -32,7 +38,9 @@ class Part:
     def likeness(self, other: Part) -> float:
         """How much the surroundings of two parts have in common."""
         if self.kind != other.kind:
-            return IMPOSSIBLE
+            (family, dim), (other_family, other_dim) = self.kind, other.kind
+            are_smooth = family in SMOOTH and other_family in SMOOTH
+            return OTHER_SHAPE if are_smooth and dim == other_dim else IMPOSSIBLE
         mine = self.companions + self.above + Counter(self.sides.values())
         theirs = other.companions + other.above + Counter(other.sides.values())
         return 4 * (mine & theirs).total() - mine.total() - theirs.total()
