@@ -25,6 +25,23 @@ QUANTILES = {"q05": 0.05, "q50": 0.5, "q95": 0.95}
 DIGITS = 8
 """Significant digits of predictions in a file."""
 
+CsvFile = Annotated[Path, typer.Argument(help="A CSV file with a header.")]
+
+InputColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN", help="An input; may be repeated. By default all numbers and dates."
+    ),
+]
+
+TargetColumn = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="The target. By default the last column.")
+]
+
+Seed = Annotated[
+    int, typer.Option(min=0, metavar="NUMBER", help="All that is random follows from it.")
+]
+
 app = typer.Typer(
     help="Chooses Gaussian-process kernels for you and says how sure it is.",
     no_args_is_help=True,
@@ -63,16 +80,9 @@ def options(
 
 @app.command()
 def fit(
-    data: Annotated[Path, typer.Argument(help="A CSV file with a header.")],
-    x: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN", help="An input; may be repeated. By default all numbers and dates."
-        ),
-    ] = None,
-    y: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The target. By default the last column.")
-    ] = None,
+    data: CsvFile,
+    x: InputColumns = None,
+    y: TargetColumn = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Where to save. By default the file's name and -vbks."),
@@ -104,9 +114,7 @@ def fit(
     budget: Annotated[
         float | None, typer.Option(min=1.0, metavar="SECONDS", help="How long to search.")
     ] = None,
-    seed: Annotated[
-        int, typer.Option(min=0, metavar="NUMBER", help="All that is random follows from it.")
-    ] = 0,
+    seed: Seed = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier selection.")] = False,
 ) -> None:
     """Choose kernels for a table, and save them for `vbks predict`."""
@@ -175,19 +183,12 @@ def predict(
 
 @app.command()
 def compare(
-    data: Annotated[Path, typer.Argument(help="A CSV file with a header.")],
+    data: CsvFile,
     methods: Annotated[
         str, typer.Option(metavar="NAMES", help="Some of vbks, cks, skc, abcd, bo, random.")
     ] = "vbks,cks,skc,abcd,bo,random",
-    x: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN", help="An input; may be repeated. By default all numbers and dates."
-        ),
-    ] = None,
-    y: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The target. By default the last column.")
-    ] = None,
+    x: InputColumns = None,
+    y: TargetColumn = None,
     budget: Annotated[
         float, typer.Option(min=1.0, metavar="SECONDS", help="How long each may search.")
     ] = 60.0,
@@ -198,9 +199,7 @@ def compare(
         Path | None,
         typer.Option(metavar="FILE", help="Picture to write. By default the name and -methods.png"),
     ] = None,
-    seed: Annotated[
-        int, typer.Option(min=0, metavar="NUMBER", help="All that is random follows from it.")
-    ] = 0,
+    seed: Seed = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace the picture.")] = False,
 ) -> None:
     """Let methods search beside each other, and show how good their kernels are after how long."""
@@ -238,9 +237,7 @@ def demo(
     budget: Annotated[
         float, typer.Option(min=1.0, metavar="SECONDS", help="How long to search.")
     ] = DEMO_SECONDS,
-    seed: Annotated[
-        int, typer.Option(min=0, metavar="NUMBER", help="All that is random follows from it.")
-    ] = 0,
+    seed: Seed = 0,
 ) -> None:
     """Forecast two years of airline passengers."""
     typer.echo(f"Fitting ten years of airline passengers, for about {budget:.0f} seconds ...")

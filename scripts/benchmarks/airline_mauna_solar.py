@@ -23,8 +23,7 @@ from vbks.arrays import Array
 from vbks.data import prepare
 from vbks.grammar import Expression, parse
 from vbks.inference import LocalFit, fit_candidates
-from vbks.selection import ABCD, CKS
-from vbks.selection.methods import Method
+from vbks.selection import ABCD, CKS, Method
 
 SERIES = ("airline", "mauna", "solar")
 

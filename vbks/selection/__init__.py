@@ -17,18 +17,8 @@ from vbks.selection.gaussian_belief import vbks_belief
 from vbks.selection.greedy import Greedy
 from vbks.selection.growing import Growing
 from vbks.selection.intervals import IntervalSearch, bic_interval
-from vbks.selection.methods import (
-    ABCD,
-    BO,
-    CKS,
-    METHODS,
-    SKC,
-    VBKS,
-    Method,
-    RandomSearch,
-    Task,
-    method_of,
-)
+from vbks.selection.method import Method, Task
+from vbks.selection.methods import ABCD, BO, CKS, METHODS, SKC, VBKS, RandomSearch, method_of
 from vbks.selection.plan import Plan
 from vbks.selection.search import Search, finish_best
 from vbks.selection.stacking import stacking_belief

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 
 import numpy as np
 
 from vbks.arrays import Array
-from vbks.data.warps import Identity, Warp
-from vbks.grammar import BASE_FAMILIES, CKS_MOVES, Expression, Leaf, Move, structures
+from vbks.grammar import Leaf
 from vbks.inference.local_fit import LocalFit
 from vbks.inference.proposal import Proposal, Structure, pairs_of, structure_of
-from vbks.selection.growing import EXPECTED_CANDIDATES, MAX_GROWN_LEAVES
 from vbks.selection.hellinger import Grams, HellingerDistances
-from vbks.selection.neighbours import Neighbourhood, fitted_parent, shuffled, untried, walks
+from vbks.selection.neighbours import untried, walks
+from vbks.selection.pool_search import PoolSearch
 from vbks.selection.strategy import SearchState
 from vbks.selection.surrogate import Prediction, choose_batch, fit_surrogate, normal_scores
 
@@ -36,7 +35,7 @@ WALKS_PER_FIT = 3
 
 
 @dataclass(frozen=True)
-class BayesianOptimisation:
+class BayesianOptimisation(PoolSearch):
     """Fits next what a Gaussian process over kernels expects most improvement from.
 
     Kernels are near to each other whose priors for functions are, which ``grams`` tells. Candidates
@@ -44,27 +43,8 @@ class BayesianOptimisation:
     A candidate that could not be fitted is not tried again, and nothing is learnt from it.
     """
 
-    grams: Grams
-    num_inputs: int = 1
-    families: tuple[str, ...] = BASE_FAMILIES
-    pool: tuple[Expression, ...] | None = None
-    warps: tuple[Warp, ...] = (Identity(),)
-    max_leaves: int = MAX_GROWN_LEAVES
-    moves: tuple[Move, ...] = CKS_MOVES
     batch_size: int = BATCH
-    seed: int = 0
-
-    @property
-    def is_finite(self) -> bool:
-        """A pool is; the grammar is not."""
-        return self.pool is not None
-
-    @property
-    def num_expected(self) -> int:
-        """Members of the pool, or as many as other searches try."""
-        if self.pool is None:
-            return EXPECTED_CANDIDATES
-        return len(structures(self.pool)) * len(self.warps)
+    grams: Grams = field(kw_only=True)
 
     def propose(self, state: SearchState) -> tuple[SearchState, tuple[Proposal, ...]]:
         """Single leaves first, then the candidates of the highest expected improvement."""
@@ -79,32 +59,11 @@ class BayesianOptimisation:
             return replace(state, ending=ending), ()
         fitted = [fit for fit in state.fitted() if math.isfinite(fit.log_evidence())]
         chosen = self._chosen(fitted, candidates) if fitted else candidates[: self.batch_size]
-        fits = {structure_of(fit): fit for fit in fitted}
-        begun = [
-            p if p.parent else replace(p, parent=fitted_parent(p.structure, fits)) for p in chosen
-        ]
-        return state, tuple(sorted(begun, key=lambda proposal: self.warps.index(proposal.warp)))
-
-    def absorb(self, state: SearchState, fits: Sequence[LocalFit]) -> SearchState:
-        """Fits are gathered; the next proposal learns from all of them."""
-        return state.with_fits(fits)
-
-    def best(self, state: SearchState) -> LocalFit | None:
-        """The candidate with the highest evidence."""
-        return state.best()
+        return state, self._begun(chosen, state)
 
     @cached_property
     def _hellinger(self) -> HellingerDistances:
         return HellingerDistances(self.grams)
-
-    @cached_property
-    def _members(self) -> tuple[Proposal, ...]:
-        """Members in a random order, which decides between those that promise the same."""
-        return shuffled(self.pool or (), self.warps, self.seed)
-
-    @property
-    def _space(self) -> Neighbourhood:
-        return Neighbourhood(self.num_inputs, self.families, self.max_leaves, self.moves)
 
     def _first(self) -> tuple[Proposal, ...]:
         """Single leaves, or some members of a pool that has none."""

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
 from vbks.arrays import Array
-from vbks.data import TrainingData, Warp
-from vbks.errors import DataError, GrammarError
-from vbks.execution import Stage
-from vbks.grammar import ABCD_MOVES, BASE_FAMILIES, CKS_MOVES, Expression, vocabulary
-from vbks.inference.local_fit import Bound, Correction, Posterior
+from vbks.errors import DataError
+from vbks.grammar import ABCD_MOVES, BASE_FAMILIES, CKS_MOVES, Expression
+from vbks.inference.local_fit import Bound, Correction
 from vbks.inference.prior_grams import prior_grams
-from vbks.inference.settings import Inference, compare
+from vbks.inference.settings import compare
 from vbks.selection.bayesian_optimisation import BayesianOptimisation
 from vbks.selection.budget import Budget
 from vbks.selection.fixed_space import FixedSpace
-from vbks.selection.forming import BeliefSettings
 from vbks.selection.greedy import Greedy
 from vbks.selection.growing import Growing
 from vbks.selection.intervals import SKC_FAMILIES, IntervalSearch
+from vbks.selection.method import Method, Task, one_stage, refuse_space
 from vbks.selection.plan import Plan
 from vbks.selection.random_choice import RandomChoice
 from vbks.selection.strategy import Strategy
@@ -46,57 +43,6 @@ SKC_RESTARTS = 10
 
 ABCD_FAMILIES = ("SE", "LIN", "PER0", "C", "WN")
 """ABCD's base kernels; what it calls PER has no constant part."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """Rows, and what the user said about candidates and fits; None leaves it to the method."""
-
-    rows: TrainingData
-    warps: tuple[Warp, ...]
-    families: tuple[str, ...] | None = None
-    space: tuple[Expression, ...] | None = None
-    """A fixed list of candidates, where there is one."""
-    inference: Inference = "auto"
-    posterior: Posterior | Literal["auto"] = "auto"
-    num_inducing: int | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
-
-    def words(self, usual: tuple[str, ...]) -> tuple[str, ...]:
-        """The families asked for, or the method's usual ones, if they are known."""
-        families = self.families or usual
-        vocabulary(families, self.rows.num_inputs)
-        return families
-
-
-@dataclass(frozen=True)
-class Method(ABC):
-    """A way of choosing kernels; ``criterion`` is what it judges candidates by."""
-
-    criterion: Correction = "laplace"
-
-    name: ClassVar[str]
-    """What it is called in `vbks.fit`."""
-
-    @abstractmethod
-    def strategy(self, task: Task) -> Strategy:
-        """The search."""
-
-    @abstractmethod
-    def plan(self, task: Task, num_expected: int) -> Plan:
-        """How candidates are fitted, in the search and at the end of it."""
-
-    def settings(self, task: Task) -> dict[str, Any]:
-        """Settings of fits that are the method's own."""
-        return {}
-
-    def budget(self, task: Task) -> Budget:
-        """How long it goes on if nobody says: until it ends by itself."""
-        return Budget()
-
-    def belief(self) -> BeliefSettings:
-        """The belief of a search that chooses one kernel: all of it is in that one."""
-        return BeliefSettings("bayes", correction=self.criterion, members=1)
 
 
 @dataclass(frozen=True)
@@ -140,7 +86,7 @@ class CKS(Method):
 
     def strategy(self, task: Task) -> Strategy:
         """From the best of one round to the best of its children."""
-        _refuse_space(self, task)
+        refuse_space(self, task)
         words = task.words(BASE_FAMILIES)
         return Greedy(
             task.rows.num_inputs, words, CKS_MOVES, self.criterion, self.max_depth, task.warps
@@ -171,7 +117,7 @@ class ABCD(Method):
 
     def strategy(self, task: Task) -> Strategy:
         """Greedy by all moves, over fits that show."""
-        _refuse_space(self, task)
+        refuse_space(self, task)
         _check("variant", self.variant, ("accuracy", "interpretability"))
         words = task.words(ABCD_FAMILIES)
         X, _ = task.rows.arrays()
@@ -205,7 +151,7 @@ class SKC(Method):
 
     def strategy(self, task: Task) -> Strategy:
         """The best, and those that it cannot be told from."""
-        _refuse_space(self, task)
+        refuse_space(self, task)
         words = task.words(SKC_FAMILIES)
         return IntervalSearch(task.rows.num_inputs, words, self.max_depth, self.buffer, task.warps)
 
@@ -235,7 +181,7 @@ class BO(Method):
             return prior_grams(expressions, comparison)
 
         return BayesianOptimisation(
-            grams, task.rows.num_inputs, words, pool=task.space, warps=task.warps,
+            task.rows.num_inputs, words, pool=task.space, warps=task.warps, grams=grams,
             batch_size=self.batch_size, seed=task.settings.get("seed", 0),
         )  # fmt: skip
 
@@ -291,14 +237,6 @@ def method_of(method: str | Method) -> Method:
     return METHODS[method]()
 
 
-def one_stage(task: Task, bound: Bound, *, uppers: int = 0, held_out: bool = False) -> Plan:
-    """All candidates fitted alike, by this bound unless the user asks for another."""
-    chosen: Bound = bound if task.inference == "auto" else task.inference
-    posterior: Posterior = "point" if task.posterior == "auto" else task.posterior
-    stage = Stage(chosen, posterior, task.num_inducing, uppers, held_out)
-    return Plan(stage, stage)
-
-
 def _usual_bound(task: Task, num_candidates: int) -> Bound:
     """The tightest bound that so many candidates allow."""
     comparison, _ = compare(
@@ -312,14 +250,6 @@ def _some_rows(task: Task, num: int) -> Array:
     rng = np.random.default_rng([task.settings.get("seed", 0), num])
     X, _ = task.rows.sample(num, rng)
     return np.unique(X, axis=0)
-
-
-def _refuse_space(method: Method, task: Task) -> None:
-    if task.space is not None:
-        raise GrammarError(
-            f"method '{method.name}' makes its own candidates, but a space is given. Leave out "
-            "space=, or give families= to search in."
-        )
 
 
 def _check(name: str, value: object, known: tuple[str, ...]) -> None:

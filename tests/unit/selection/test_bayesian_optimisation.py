@@ -78,7 +78,9 @@ def test_search__needs_fewer_fits_than_random_choice() -> None:
     targets = ("SE * PER + LIN", "RQ + PER * SE", "LIN * RQ + PER", "LIN * PER")
     guided, random = [], []
     for target in targets:
-        state = run(BayesianOptimisation(table, pool=K144), partial(towards, target), rounds=12)
+        state = run(
+            BayesianOptimisation(grams=table, pool=K144), partial(towards, target), rounds=12
+        )
         guided.append(rank(target, [fit.expression for fit in state.fits]))
     for seed in range(6):
         _, order = RandomChoice(pool=K144, batch_size=144, seed=seed).propose(SearchState())
@@ -87,17 +89,17 @@ def test_search__needs_fewer_fits_than_random_choice() -> None:
 
 
 def test_search__begins_with_single_leaves() -> None:
-    _, of_pool = BayesianOptimisation(table, pool=K144).propose(SearchState())
+    _, of_pool = BayesianOptimisation(grams=table, pool=K144).propose(SearchState())
     assert {str(p.expression) for p in of_pool} == {"SE", "RQ", "LIN", "PER"}
-    _, of_inputs = BayesianOptimisation(by_counts, num_inputs=2).propose(SearchState())
+    _, of_inputs = BayesianOptimisation(grams=by_counts, num_inputs=2).propose(SearchState())
     assert {parse("SE[1]"), parse("PER[2]")} <= {p.expression for p in of_inputs}
     assert all(num_leaves(p.expression) == 1 for p in of_inputs)
-    _, of_leafless = BayesianOptimisation(by_counts, pool=K12).propose(SearchState())
+    _, of_leafless = BayesianOptimisation(grams=by_counts, pool=K12).propose(SearchState())
     assert len(of_leafless) == BATCH
 
 
 def test_search__tries_every_structure_of_a_pool_once_and_ends() -> None:
-    search = BayesianOptimisation(by_counts, pool=K12, batch_size=5)
+    search = BayesianOptimisation(grams=by_counts, pool=K12, batch_size=5)
     state = run(search, partial(towards, "SE * PER + LIN"))
     tried = [structure_of(fit) for fit in state.fits]
     assert len(tried) == len(set(tried)) == len(K12) == search.num_expected
@@ -106,7 +108,7 @@ def test_search__tries_every_structure_of_a_pool_once_and_ends() -> None:
 
 
 def test_search__grows_where_there_is_no_pool() -> None:
-    search = BayesianOptimisation(by_counts, max_leaves=4)
+    search = BayesianOptimisation(grams=by_counts, max_leaves=4)
     state = run(search, partial(towards, "SE * PER + LIN"), rounds=12)
     tried = [structure_of(fit) for fit in state.fits]
     assert len(tried) == len(set(tried))
@@ -118,14 +120,16 @@ def test_search__grows_where_there_is_no_pool() -> None:
 
 
 def test_search__ends_where_nothing_is_new() -> None:
-    state = run(BayesianOptimisation(by_counts, families=("SE", "PER"), max_leaves=1), num_leaves)
+    state = run(
+        BayesianOptimisation(grams=by_counts, families=("SE", "PER"), max_leaves=1), num_leaves
+    )
     assert {str(fit.expression) for fit in state.fits} == {"SE", "PER"}
     assert state.ending == "neither children of the best kernels nor random walks are new"
 
 
 @pytest.mark.parametrize("pool", [K144, None])
 def test_search__goes_on_from_fits_alone(pool: tuple[Expression, ...] | None) -> None:
-    search = BayesianOptimisation(by_counts, pool=pool, seed=3)
+    search = BayesianOptimisation(grams=by_counts, pool=pool, seed=3)
     state = run(search, partial(towards, "LIN * PER"), rounds=4)
     _, expected = search.propose(state)
     for again in (search, replace(search)):
@@ -136,7 +140,10 @@ def test_search__goes_on_from_fits_alone(pool: tuple[Expression, ...] | None) ->
 def test_search__is_the_same_for_the_same_seed() -> None:
     judge = partial(towards, "RQ + PER * SE")
     orders = [
-        [fit.expression for fit in run(BayesianOptimisation(by_counts, seed=seed), judge, 4).fits]
+        [
+            fit.expression
+            for fit in run(BayesianOptimisation(grams=by_counts, seed=seed), judge, 4).fits
+        ]
         for seed in (1, 1, 2)
     ]
     assert orders[0] == orders[1] != orders[2]
@@ -146,13 +153,13 @@ def test_search__learns_nothing_from_failed_fits_and_does_not_repeat_them() -> N
     judge = partial(towards, "SE * PER + LIN")
     failing = frozenset({"PER", "PER * SE", "LIN + SE"})
     pool = K144[:40]
-    state = run(BayesianOptimisation(by_counts, pool=pool), judge, 100, failing)
+    state = run(BayesianOptimisation(grams=by_counts, pool=pool), judge, 100, failing)
     assert len(state.fits) == len(structures(pool))
     assert {str(f.expression) for f in state.fits if f.status == "failed"} == failing
 
 
 def test_search__goes_on_where_all_have_failed() -> None:
-    search = BayesianOptimisation(by_counts, pool=K144)
+    search = BayesianOptimisation(grams=by_counts, pool=K144)
     every = frozenset(map(str, structures(K144)))
     state = run(search, lambda e: 0.0, rounds=3, failing=every)
     assert len(state.fits) == 4 + 2 * BATCH
@@ -160,15 +167,17 @@ def test_search__goes_on_where_all_have_failed() -> None:
 
 
 def test_search__chooses_as_many_as_it_is_told() -> None:
-    state = run(BayesianOptimisation(by_counts, pool=K144), num_leaves, rounds=1)
+    state = run(BayesianOptimisation(grams=by_counts, pool=K144), num_leaves, rounds=1)
     for size in (1, 3):
-        _, proposals = BayesianOptimisation(by_counts, pool=K144, batch_size=size).propose(state)
+        _, proposals = BayesianOptimisation(grams=by_counts, pool=K144, batch_size=size).propose(
+            state
+        )
         assert len(proposals) == size
 
 
 @pytest.mark.parametrize("pool", [K144, None])
 def test_search__candidates_begin_from_fitted_ones(pool: tuple[Expression, ...] | None) -> None:
-    search, judge = BayesianOptimisation(by_counts, pool=pool), partial(towards, "SE * PER")
+    search, judge = BayesianOptimisation(grams=by_counts, pool=pool), partial(towards, "SE * PER")
     state = run(search, judge, rounds=3)
     parents = []
     for _ in range(4):
@@ -180,7 +189,7 @@ def test_search__candidates_begin_from_fitted_ones(pool: tuple[Expression, ...] 
 
 
 def test_search__prefers_the_warp_that_has_done_better() -> None:
-    search = BayesianOptimisation(by_counts, pool=K144, warps=(Identity(), Log()))
+    search = BayesianOptimisation(grams=by_counts, pool=K144, warps=(Identity(), Log()))
     state = SearchState()
     for _ in range(4):
         state, proposals = search.propose(state)

@@ -1,40 +1,14 @@
 """Tests of greedy searches, with made-up scores instead of fits."""
 
-from collections.abc import Callable
-
 from fits import made_up_fit
+from searches import run, towards
 
 from vbks.data import Identity
-from vbks.grammar import ABCD_MOVES, canonical, leaves, parse
+from vbks.grammar import ABCD_MOVES, canonical, leaves
 from vbks.grammar.expression import Product, Sum, subexpressions
 from vbks.inference import LocalFit
-from vbks.inference.proposal import Proposal, structure_of
+from vbks.inference.proposal import structure_of
 from vbks.selection import Greedy, SearchState
-
-Judge = Callable[[Proposal], float]
-
-
-def run(greedy: Greedy, judge: Judge, max_rounds: int = 20) -> tuple[SearchState, list[Proposal]]:
-    state, asked = SearchState(), []
-    for _ in range(max_rounds):
-        state, proposals = greedy.propose(state)
-        if not proposals:
-            break
-        asked += proposals
-        state = greedy.absorb(state, [made_up_fit(p, judge(p)) for p in proposals])
-    return state, asked
-
-
-def towards(target: str) -> Judge:
-    wanted = [leaf.family for leaf in leaves(parse(target))]
-
-    def judge(proposal: Proposal) -> float:
-        have = [leaf.family for leaf in leaves(proposal.expression)]
-        shared = sum(min(have.count(f), wanted.count(f)) for f in set(wanted))
-        exact = 30.0 * (canonical(proposal.expression) == canonical(parse(target)))
-        return 20.0 * shared - 3.0 * len(have) + exact
-
-    return judge
 
 
 def test_greedy__starts_with_leaves_on_every_input() -> None:
@@ -55,7 +29,12 @@ def test_greedy__tries_every_structure_once_and_children_from_their_parent() -> 
     state, asked = run(Greedy(), towards("SE * PER + LIN"))
     tried = [structure_of(fit) for fit in state.fits]
     assert len(tried) == len(set(tried))
-    assert all(p.parent is not None for p in asked if len(leaves(p.expression)) > 2)
+    assert all(
+        p.parent is not None
+        for proposals in asked
+        for p in proposals
+        if len(leaves(p.expression)) > 2
+    )
 
 
 def test_greedy__ends_at_its_depth() -> None:
@@ -81,7 +60,7 @@ def test_greedy__a_refused_fit_is_kept_with_the_reason_and_never_chosen() -> Non
 def test_greedy__additive_candidates_have_no_sums_in_products() -> None:
     greedy = Greedy(additive=True, moves=ABCD_MOVES, max_depth=3)
     _, asked = run(greedy, towards("SE * PER + LIN * SE"))
-    for proposal in asked:
+    for proposal in (p for proposals in asked for p in proposals):
         products = [e for e in subexpressions(proposal.expression) if isinstance(e, Product)]
         assert not any(isinstance(factor, Sum) for p in products for factor in p.factors)
 

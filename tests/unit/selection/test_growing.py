@@ -1,40 +1,15 @@
 """Tests of the growing space, with made-up evidences instead of fits."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from fits import made_up_fit
+from searches import Judge, run, towards
 
 from vbks.data import Identity, Log
-from vbks.grammar import Expression, canonical, leaves, num_leaves, parse
+from vbks.grammar import Expression, canonical, num_leaves, parse
 from vbks.inference.proposal import Proposal
 from vbks.selection import Growing, SearchState
 from vbks.selection.growing import MAX_GROWN_LEAVES
-
-Judge = Callable[[Proposal], float]
-
-
-def run(growing: Growing, judge: Judge, max_rounds: int = 20) -> tuple[SearchState, list[int]]:
-    state, sizes = SearchState(), []
-    for _ in range(max_rounds):
-        state, proposals = growing.propose(state)
-        if not proposals:
-            break
-        sizes.append(len(proposals))
-        state = growing.absorb(state, [made_up_fit(p, judge(p)) for p in proposals])
-    return state, sizes
-
-
-def towards(target: str) -> Judge:
-    """Higher the more leaves are shared with a target, with a price for each leaf."""
-    wanted = [leaf.family for leaf in leaves(parse(target))]
-
-    def judge(proposal: Proposal) -> float:
-        have = [leaf.family for leaf in leaves(proposal.expression)]
-        shared = sum(min(have.count(f), wanted.count(f)) for f in set(wanted))
-        exact = 30.0 * (canonical(proposal.expression) == canonical(parse(target)))
-        return 20.0 * shared - 3.0 * len(have) + exact
-
-    return judge
 
 
 def expressions(proposals: Sequence[Proposal]) -> set[Expression]:
