@@ -1,6 +1,8 @@
 """The command line, in this process; what it does before TensorFlow is in the integration tests."""
 
 import sys
+from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -87,6 +89,7 @@ def test_fit__takes_the_settings_of_the_call(run, table, monkeypatch):
     monkeypatch.setattr("vbks.fitting.fit", fit)
     code, _, errors = run(
         *("fit", "data.csv", "--x", "day", "--y", "load", "--out", "there"),
+        *("--method", "cks"),
         *("--space", "CP(SE, (LIN + PER) * RQ), SE", "--belief", "stacking"),
         *("--inference", "collapsed", "--inducing", 7, "--budget", 9, "--seed", 4),
         *("--warps", "identity, logit", "--bounds", 0, 10),
@@ -95,6 +98,7 @@ def test_fit__takes_the_settings_of_the_call(run, table, monkeypatch):
     assert seen == {
         "X": ["day"],
         "y": "load",
+        "method": "cks",
         "space": (vbks.parse("CP(SE, (LIN + PER) * RQ)"), vbks.parse("SE")),
         "belief": "stacking",
         "inference": "collapsed",
@@ -202,3 +206,24 @@ def test_wrong_option__is_one_clear_message(run, table):
     code, _, errors = run("fit", "data.csv", "--belief", "hope")
     assert code == 2
     assert "--belief" in errors.splitlines()[-1]
+
+
+def test_compare__shows_what_methods_found_and_draws_it(run, table):
+    code, output, errors = run(
+        "compare", "data.csv", "--methods", "random,cks", "--budget", 1, "--out", "race.png"
+    )
+    assert code == 0, errors
+    assert output.startswith("20 rows: load explained by day")
+    for text in ("random ...", "cks ...", "Answers of the methods", "Drawn to race.png."):
+        assert text in output
+    assert (Path.cwd() / "race.png").stat().st_size > 1000
+
+
+def test_compare__refuses_methods_it_does_not_know(run, table):
+    code, _, errors = run("compare", "data.csv", "--methods", "luck")
+    assert code == 2
+    assert errors.startswith("vbks: 'luck' is no method. Known: vbks, cks")
+
+
+def test_methods__are_those_of_the_library():
+    assert get_args(cli.MethodName) == tuple(vbks.selection.METHODS)

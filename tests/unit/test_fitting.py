@@ -163,7 +163,7 @@ def test_paper_preset__has_the_authors_settings() -> None:
         ({"space": "shrink"}, GrammarError, "space is 'shrink', expected 'grow' or a list"),
         ({"space": ()}, GrammarError, "the space is empty"),
         ({"space": ("RBF",)}, GrammarError, "unknown family 'RBF'"),
-        ({"method": "luck"}, DataError, "method is 'luck', expected 'vbks'"),
+        ({"method": "luck"}, DataError, "method is 'luck', expected one of vbks, cks"),
         ({"preset": "mine"}, DataError, "preset is 'mine'"),
         ({"belief": "faith"}, DataError, "belief is 'faith'"),
         ({"warps": ("root",)}, DataError, "unknown warp 'root'"),

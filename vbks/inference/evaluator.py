@@ -180,6 +180,8 @@ class _Run:
     def _look_again(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Another look at those below a special case of themselves, which they must have missed."""
         better = better_cases(candidates)
+        if not better:
+            return list(candidates)
         chosen = [replace(candidates[k], parent=parent) for k, parent in better.items()]
         again = dict(zip(better, self._stage("looking again", climbing.look, chosen), strict=True))
         return [

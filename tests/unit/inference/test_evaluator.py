@@ -223,7 +223,7 @@ def test_stochastic_on_all_rows__meets_the_collapsed_bound() -> None:
 def test_white_noise_in_the_outermost_sum__is_the_noise_of_the_likelihood(bound: str) -> None:
     plain, noisy = fit(["SE", "SE + WN"], inference=bound, restarts=4)
     assert plain.num_free == noisy.num_free
-    np.testing.assert_allclose(noisy.elbo, plain.elbo, atol=OPTIMUM)
+    np.testing.assert_allclose(noisy.elbo, plain.elbo, atol=5 * OPTIMUM)
     X, y = prepare(make_rows()).arrays()
     theta = np.stack([plain.theta, plain.theta])[:, None]
     values = ExactEvidence(X, y)(Bank(["SE", "SE + WN"]), theta).numpy()

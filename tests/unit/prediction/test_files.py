@@ -74,6 +74,8 @@ def make_fit(
         num_free=H,
         elbo=evidence - data.log_jacobian,
         standard_error=0.25,
+        upper=12.5,
+        held_out=-3.5,
         modes=modes,
         inducing=None if bound == "exact" else data.sample(NUM_ROWS, rng)[0][::4].copy(),
         q_u=q_u if bound == "stochastic" else None,
