@@ -60,6 +60,7 @@ class Race:
             panel.set_title(label, fontsize="medium")
             panel.grid(alpha=0.3)
         panels[0].legend(fontsize="small")
+        panels[1].set_yscale("log")
         return canvas
 
 
@@ -84,6 +85,8 @@ def compare(
         wrong = f"'{unknown[0]}' is no method" if unknown else "there is no method to compare"
         raise DataError(f"{wrong}. Known: {', '.join(METHODS)}.")
     train, test = _split(X, y, test_share, seed)
+    # The first to use them would wait for graphs that all methods share.
+    fit(*train, space=("SE",), warps=("identity",), restarts=1, progress=False)
     found, failures = [], {}
     for name in dict.fromkeys(methods):
         tell(name)

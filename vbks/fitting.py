@@ -141,14 +141,14 @@ def fit(
         share = FINAL_SHARE if plan.final != plan.search else 0.0
         search = Search(strategy, workshop, spending, chosen.criterion, share)
         state = search.run()
-        fits = list(state.fits)
+        fits, failure = list(state.fits), ""
         final = Workshop(data, plan.final, False, settings, report)
         if plan.final != plan.search:
             margin, most = plan.limits if race else (math.inf, None)
-            fits = finish_best(fits, final, margin, most)
+            fits, failure = finish_best(fits, final, margin, most)
         notices = (
             *rows.notices, *workshop.notices, *final.notices, plan.notice(rows.num_rows),
-            search.notice(state),
+            search.notice(state), failure,
         )  # fmt: skip
         inputs = None if y is None else read_inputs(X)
         selection = Selection(
@@ -157,7 +157,7 @@ def fit(
             believed,
             model,
             None if inputs is None else inputs.names,
-            tuple(dict.fromkeys(notices)),
+            tuple(dict.fromkeys(filter(None, notices))),
             time_inputs=() if inputs is None else inputs.times,
             steps=tuple(search.path),
         )

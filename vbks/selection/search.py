@@ -88,16 +88,22 @@ class Search:
 
 def finish_best(
     fits: Sequence[LocalFit], workshop: Workshop, margin: float, most: int | None
-) -> list[LocalFit]:
-    """Contenders fitted to the end, and the others as dropped."""
+) -> tuple[list[LocalFit], str]:
+    """Contenders fitted to the end, the others as dropped, and a sentence if that went wrong.
+
+    If all last fits fail, those of the search stay as they are.
+    """
     going = contenders(fits, margin, most)
     if not going:
-        return list(fits)
+        return list(fits), ""
     best = max(fits[k].log_evidence() for k in going)
-    done = iter(workshop.go_on([fits[k] for k in going]))
+    done = dict(zip(going, workshop.go_on([fits[k] for k in going]), strict=True))
+    if not any(fit.status == "fitted" for fit in done.values()):
+        reason = next(fit.reason for fit in done.values())
+        return list(fits), f"The last fits failed, so those of the search are used: {reason}"
     return [
-        replace(again := next(done), seconds=fit.seconds + again.seconds, race=fit.race)
-        if k in set(going)
+        replace(done[k], seconds=fit.seconds + done[k].seconds, race=fit.race)
+        if k in done
         else left_behind(fit, best, "search")
         for k, fit in enumerate(fits)
-    ]
+    ], ""

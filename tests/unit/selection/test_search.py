@@ -64,7 +64,8 @@ def test_search__ends_with_its_budget_and_says_what_was_left_out() -> None:
 def test_finish_best__others_are_dropped_with_their_distance() -> None:
     state = search(Budget(), Pretence()).run()
     finisher = Pretence(gain=1.0)
-    fits = finish_best(state.fits, finisher, 0.5, 3)  # type: ignore[arg-type]
+    fits, failure = finish_best(state.fits, finisher, 0.5, 3)  # type: ignore[arg-type]
+    assert not failure
     statuses = [fit.status for fit in fits]
     assert statuses.count("fitted") == 3
     assert finisher.calls == [3]
@@ -79,4 +80,22 @@ def test_finish_best__others_are_dropped_with_their_distance() -> None:
 def test_finish_best__without_contenders_changes_nothing(status: str) -> None:
     state = search(Budget(), Pretence()).run()
     fits = [replace(fit, status=status) for fit in state.fits]
-    assert finish_best(fits, Pretence(), 6.0, 3) == fits  # type: ignore[arg-type]
+    assert finish_best(fits, Pretence(), 6.0, 3) == (fits, "")  # type: ignore[arg-type]
+
+
+def test_finish_best__keeps_the_search_if_all_last_fits_fail() -> None:
+    class Hopeless(Pretence):
+        def go_on(self, fits: Sequence[LocalFit]) -> list[LocalFit]:
+            return [replace(fit, status="failed", reason="no memory") for fit in fits]
+
+    state = search(Budget(), Pretence()).run()
+    fits, failure = finish_best(state.fits, Hopeless(), 0.5, 3)  # type: ignore[arg-type]
+    assert tuple(fits) == state.fits
+    assert failure == "The last fits failed, so those of the search are used: no memory"
+
+
+def test_search__notes_every_new_best_with_its_score() -> None:
+    found = search(Budget(), Pretence())
+    found.run()
+    (step,) = found.path
+    assert (step.candidates, step.expression, step.score) == (8, "LIN", 3.0)
