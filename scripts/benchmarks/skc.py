@@ -1,7 +1,10 @@
 """SKC on three data sets of its paper: BIC intervals beside the authors', choices beside CKS's.
 
-Each kernel of the authors' logs is fitted as they did, with their priors, ten restarts and 320 rows
-at random as inducing inputs, and its BIC bounded from both sides. Then SKC and CKS search on their
+Each kernel of the authors' logs is fitted with ten restarts and 320 rows at random as inducing
+inputs, and its BIC bounded from both sides. The strong priors of the paper's appendix I hold
+lengthscales near one, with which the logged values cannot be reached, so the logs must be of weak
+ones: fits here maximise the likelihood, and those under the strong priors stand beside them. LIN of
+the authors has no location, which is left out of p here, too. Then SKC and CKS search on their
 own, and times of the bounds are shown against the number of inducing inputs, as in the paper's
 Table 2.
 """
@@ -11,7 +14,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,13 +25,14 @@ from benchmarks.door.figure import Context, Figure
 from benchmarks.door.telling import tell
 from vbks.arrays import Array
 from vbks.data import prepare
-from vbks.grammar import Expression, parse
+from vbks.grammar import Expression, leaves, parse
 from vbks.inference.bounds import sandwich_of
 from vbks.inference.evaluator import Evaluator
 from vbks.inference.local_fit import LocalFit
 from vbks.inference.settings import compare
 from vbks.inference.uppers import with_uppers
 from vbks.selection import CKS, SKC, bic_interval
+from vbks.selection.intervals import Interval
 
 FILES = {
     "solar": "time_series/solar_full.csv",
@@ -91,29 +95,38 @@ def as_expression(text: str) -> Expression:
 
 def _intervals(name: str, X: Array, y: Array, listed: pd.DataFrame, seed: int) -> Iterator[Figure]:
     expressions = [as_expression(text) for text in listed["kernel"]]
-    fits = _fit(expressions, X, y, int(listed["inducing"].iloc[0]), seed)
+    num_inducing = int(listed["inducing"].iloc[0])
+    weak, strong = (_fit(expressions, X, y, num_inducing, seed, p) for p in ("flat", "skc"))
     missed = 0
-    for fit, (_, row) in zip(fits, listed.iterrows(), strict=True):
-        own = bic_interval(fit)
+    for fit, map_fit, (_, row) in zip(weak, strong, listed.iterrows(), strict=True):
+        own, under_priors = _interval(fit), _interval(map_fit)
         met = own.lower >= row["bic_lower"] - ALLOWED
         missed += not met
+        others = (
+            f"upper end {own.upper:.2f}; authors {row['bic_lower']} to {row['bic_upper']}; under "
+            f"strong priors {under_priors.lower:.2f} to {under_priors.upper:.2f}"
+        )
         yield Figure(
-            f"{name}, {row['kernel']}: lower end of BIC",
-            own.lower,
-            "nats",
-            f"at least {row['bic_lower'] - ALLOWED:.2f}",
-            f"upper end {own.upper:.2f}; authors {row['bic_lower']} to {row['bic_upper']}",
-            bool(met),
-        )
-        tell(
-            f"{name}, {row['kernel']}: {own.lower:.2f} to {own.upper:.2f} beside "
-            f"{row['bic_lower']} to {row['bic_upper']}, theta {np.round(fit.theta, 2)}"
-        )
+            f"{name}, {row['kernel']}: lower end of BIC", own.lower, "nats",
+            f"at least {row['bic_lower'] - ALLOWED:.2f}", others, bool(met),
+        )  # fmt: skip
+        tell(f"{name}, {row['kernel']}: {own.lower:.2f}, {others}")
     yield Figure(f"{name}: kernels below the authors' by more than {ALLOWED:g}", missed, "")
 
 
+def _interval(fit: LocalFit) -> Interval:
+    """The interval of a fit, with the p of LIN without a location."""
+    lines = sum(leaf.family == "LIN" for leaf in leaves(fit.expression))
+    return bic_interval(replace(fit, num_free=fit.num_free - lines))
+
+
 def _fit(
-    expressions: list[Expression], X: Array, y: Array, num_inducing: int, seed: int
+    expressions: list[Expression],
+    X: Array,
+    y: Array,
+    num_inducing: int,
+    seed: int,
+    prior: str = "skc",
 ) -> list[LocalFit]:
     """Fits as SKC makes them, with upper bounds."""
     rows = prepare((X, y))
@@ -123,7 +136,7 @@ def _fit(
         len(expressions),
         inference="collapsed",
         posterior="point",
-        prior="skc",
+        prior=prior,
         restarts=RESTARTS,
         inducing=np.unique(Z, axis=0),
         seed=seed,

@@ -81,14 +81,16 @@ def _look(chunk: Sequence[Candidate], comparison: Comparison, attempt: int) -> l
     for c in chunk:
         rng = candidate_rng(comparison.seed + attempt, c.expression)
         # Two waves have more optima than one, and so on.
-        num = comparison.restarts * max(1, num_waves(c.layout))
+        num = comparison.restarts * max(1, num_waves(c.layout)) ** 2
         if c.parent is not None:
             num = math.ceil((AGAIN_SHARE if c.restarts else CHILD_SHARE) * num)
         starts.append(draw_starts(c.layout, comparison.summaries, num, rng, c.parent))
     evidence = comparison.look_evidence(max(c.jitter for c in chunk))
     are_children = all(c.parent is not None for c in chunk)
     schedule = CHILD_SCHEDULE if are_children else LOOK_SCHEDULE
-    return climb_from(chunk, starts, comparison, evidence, schedule, LOOK_EVALUATIONS)
+    waves = max(1, *(num_waves(c.layout) for c in chunk))
+    longer = tuple((evaluations, waves * num) for evaluations, num in schedule)
+    return climb_from(chunk, starts, comparison, evidence, longer, LOOK_EVALUATIONS)
 
 
 def given_up(candidate: Candidate) -> Candidate:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -24,9 +25,13 @@ LOOK_ROWS = 500
 """Rows of a first look at a large data set ..."""
 
 LOOK_INDUCING = 50
-"""... and its inducing points: a candidate then costs a few milliseconds for each step."""
+"""... and its inducing points: a candidate then costs a few milliseconds for each step ..."""
 
-LARGEST_LOOK = 300**2
+LOOK_ELEMENTS = 300**2
+"""... or, where the fit is not stochastic, as many as so many numbers in kernel matrices allow.
+With few of them short lengthscales look worse than they are, and their starts are lost."""
+
+LARGEST_LOOK = 500**2
 """Numbers in the kernel matrices of one candidate up to which a first look needs no short cut."""
 
 CHUNK = 48
@@ -146,8 +151,14 @@ class Comparison:
         if self.looks_at_all:
             return self.final_evidence(jitter)
         X, y = self.look_rows
-        Z = choose_inducing(X, min(self.num_inducing, LOOK_INDUCING), self.rng("look"))
+        Z = choose_inducing(X, self._look_inducing(len(X)), self.rng("look"))
         return CollapsedEvidence(X, y, Z, max(jitter, self.look_jitter))
+
+    def _look_inducing(self, num_rows: int) -> int:
+        if self.bound == "stochastic":
+            return min(self.num_inducing, LOOK_INDUCING)
+        affordable = int(0.5 * (math.sqrt(num_rows**2 + 4 * LOOK_ELEMENTS) - num_rows))
+        return affordable if self.bound == "exact" else min(self.num_inducing, affordable)
 
     @property
     def look_jitter(self) -> float:

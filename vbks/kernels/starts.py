@@ -37,11 +37,17 @@ LONG_IN_RANGES = 2.5
 """A wave of so many ranges is a smooth function of the data."""
 
 LOCATION_STEP = 0.05
-"""A first step of a line's zero inside the data, as a share of the range: the function is zero
-there whatever it is multiplied with, and another place has another optimum."""
+"""A first step of a line's zero from where the target is quiet, as a share of the range: the
+function is zero there whatever it is multiplied with, and another place has another optimum."""
 
 LEAST_PLACES = 10
 """Different inputs without which it cannot be told where the target is quiet."""
+
+ROUGHER = 0.2
+"""Factor on all suggested lengthscales in one of the starts ..."""
+
+MEMORY = 3.0
+"""... and the shortest in another, in spacings."""
 
 SOFTENED = 0.1
 """Share of the range around the place where a line is zero in which it is not divided by."""
@@ -139,9 +145,8 @@ def draw_starts(
 def start_scales(layout: Layout, summaries: Sequence[InputSummary], starts: Array) -> Array:
     """How far an optimiser may try to move each entry of starts [S, H] at first: [S, H].
 
-    One, a factor of e, for most, and less for places inside the data. The optimum in a period is
-    the narrower the more often the period fits into the range: a wave must not be out of step at
-    the far end.
+    One, a factor of e, for most, and less for quiet places. The optimum in a period is the narrower
+    the more often the period fits into the range: a wave must not be out of step at the far end.
     """
     by_input = dict(enumerate(summaries)) | {None: _pooled(summaries)}
     scales = np.ones_like(starts)
@@ -151,8 +156,7 @@ def start_scales(layout: Layout, summaries: Sequence[InputSummary], starts: Arra
             scales[:, index] = np.clip(PERIOD_STEP * turns, LEAST_SCALE, 1.0)
         elif slot.parameter.start is families.start_location:
             x = by_input[slot.dim]
-            inside = (starts[:, index] > x.low) & (starts[:, index] < x.high)
-            scales[inside, index] = LOCATION_STEP * x.range
+            scales[starts[:, index] == x.quiet, index] = LOCATION_STEP * x.range
     return scales
 
 
@@ -184,6 +188,8 @@ def _starts(
             waves[dim] += 1
         elif start not in _MANY_OPTIMA:
             near[:] = rng.normal(value, NEAR, len(near))
+    if layout.num_inputs == 1 and not known:
+        _roughen(layout, by_input[0], starts)
     beside_lines = dict(_beside_lines(layout, by_input))
     if beside_lines:
         starts[2:3] = starts[:1]
@@ -195,13 +201,33 @@ def _starts(
     return starts
 
 
+def _roughen(layout: Layout, x: InputSummary, starts: Array) -> None:
+    """Make one start as suggested but rougher, and in another the last smooth leaf very rough.
+
+    The second is noise that has a memory, beside what the rest explains.
+    """
+    smooth = [
+        index
+        for part in parts_of(layout.root)
+        for index in part.node.slots.get("lengthscales", ())
+        if layout.slots[index].parameter.start is families.start_lengthscale
+    ]
+    if smooth:
+        starts[4:5] = starts[:1]
+        starts[4:5, smooth] += math.log(ROUGHER)
+    if smooth and len(parts_of(layout.root)) > 1:
+        starts[6:7] = starts[:1]
+        starts[6:7, smooth[-1]] = math.log(MEMORY * x.spacing)
+
+
 def _beside_lines(
     layout: Layout, by_input: Mapping[int | None, InputSummary]
 ) -> Iterator[tuple[int, Sequence[float]]]:
     """Slots of lines that multiply something and of a wave that one multiplies, with starts."""
-    if num_waves(layout) > 1:
+    parts = parts_of(layout.root)
+    if num_waves(layout) > 1 or sum(part.kind[0] == "LIN" for part in parts) > 1:
         return
-    for part in parts_of(layout.root):
+    for part in parts:
         for index in (index for indices in part.node.slots.values() for index in indices):
             slot = layout.slots[index]
             start, x = slot.parameter.start, by_input[slot.dim]

@@ -295,11 +295,22 @@ def test_draw_starts__a_trend_of_its_own_does_not() -> None:
     assert summaries[0].quiet not in starts[:, location]
 
 
-def test_start_scales__are_small_for_lines_that_are_zero_inside_the_data() -> None:
+def test_start_scales__are_small_for_lines_that_start_at_the_quiet_place() -> None:
+    summaries = summarise_inputs(*times_line(1.1, 0.3))
     layout = lay_out("LIN * SE")
     location = next(i for i, name in enumerate(layout.names) if name.endswith("location"))
     starts = np.zeros((2, len(layout)))
-    starts[1, location] = 4.0
-    scales = start_scales(layout, LINE, starts)
-    assert scales[0, location] < 0.2
-    assert scales[1, location] == 1.0
+    starts[1, location] = summaries[0].quiet
+    scales = start_scales(layout, summaries, starts)
+    assert scales[1, location] < 0.2
+    assert scales[0, location] == 1.0
+
+
+def test_draw_starts__some_are_rougher() -> None:
+    layout = lay_out("PER + SE")
+    starts = draw_starts(layout, LINE, 8, np.random.default_rng(0))
+    place = next(i for i, name in enumerate(layout.names) if name == ".kernels[1].lengthscales")
+    assert starts[4, place] == pytest.approx(starts[0, place] + np.log(0.2))
+    assert starts[6, place] == pytest.approx(np.log(3 * 0.02))
+    others = np.delete(np.arange(len(layout)), place)
+    np.testing.assert_array_equal(starts[6, others], starts[0, others])
