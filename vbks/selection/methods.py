@@ -73,24 +73,10 @@ class VBKS(Method):
 
 
 @dataclass(frozen=True)
-class CKS(Method):
-    """Compositional kernel search (Duvenaud et al., 2013): greedy, maximum likelihood, BIC.
-
-    ``criterion`` may also be "aic", "aicc", "laplace" (the evidence, under our priors) or
-    "held_out" (the log density of rows given the others).
-    """
+class _GreedyMethod(Method):
+    """What CKS and ABCD share: exact fits of points, judged by a criterion."""
 
     criterion: Correction = "bic"
-    max_depth: int = 10
-    name = "cks"
-
-    def strategy(self, task: Task) -> Strategy:
-        """From the best of one round to the best of its children."""
-        refuse_space(self, task)
-        words = task.words(BASE_FAMILIES)
-        return Greedy(
-            task.rows.num_inputs, words, CKS_MOVES, self.criterion, self.max_depth, task.warps
-        )
 
     def plan(self, task: Task, num_expected: int) -> Plan:
         """Exact fits of points."""
@@ -102,7 +88,27 @@ class CKS(Method):
 
 
 @dataclass(frozen=True)
-class ABCD(Method):
+class CKS(_GreedyMethod):
+    """Compositional kernel search (Duvenaud et al., 2013): greedy, maximum likelihood, BIC.
+
+    ``criterion`` may also be "aic", "aicc", "laplace" (the evidence, under our priors) or
+    "held_out" (the log density of rows given the others).
+    """
+
+    max_depth: int = 10
+    name = "cks"
+
+    def strategy(self, task: Task) -> Strategy:
+        """From the best of one round to the best of its children."""
+        refuse_space(self, task)
+        words = task.words(BASE_FAMILIES)
+        return Greedy(
+            task.rows.num_inputs, words, CKS_MOVES, self.criterion, self.max_depth, task.warps
+        )
+
+
+@dataclass(frozen=True)
+class ABCD(_GreedyMethod):
     """Automatic Bayesian covariance discovery (Lloyd et al., 2014), the automatic statistician.
 
     CKS in a language with constants, noise, change points and windows, which refuses periods and
@@ -110,7 +116,6 @@ class ABCD(Method):
     products, the "accuracy" variant does not.
     """
 
-    criterion: Correction = "bic"
     variant: Literal["accuracy", "interpretability"] = "accuracy"
     max_depth: int = 10
     name = "abcd"
@@ -125,14 +130,6 @@ class ABCD(Method):
             task.rows.num_inputs, words, ABCD_MOVES, self.criterion, self.max_depth, task.warps,
             additive=self.variant == "interpretability", refuse=Visible.in_rows(X),
         )  # fmt: skip
-
-    def plan(self, task: Task, num_expected: int) -> Plan:
-        """Exact fits of points."""
-        return one_stage(task, "exact", held_out=self.criterion == "held_out")
-
-    def settings(self, task: Task) -> dict[str, Any]:
-        """Likelihoods are maximised, unless the evidence is asked for."""
-        return {"prior": "vbks" if self.criterion == "laplace" else "flat"}
 
 
 @dataclass(frozen=True)
@@ -166,7 +163,20 @@ class SKC(Method):
 
 
 @dataclass(frozen=True)
-class BO(Method):
+class _FewEvaluations(Method):
+    """What Bayesian optimisation and random choice share: some fits, as good as they can be."""
+
+    def plan(self, task: Task, num_expected: int) -> Plan:
+        """The tightest fits that are quick enough, around points."""
+        return one_stage(task, _usual_bound(task, USUAL_EVALUATIONS))
+
+    def budget(self, task: Task) -> Budget:
+        """As many evaluations as the authors of BOMS allow."""
+        return Budget(candidates=USUAL_EVALUATIONS)
+
+
+@dataclass(frozen=True)
+class BO(_FewEvaluations):
     """Bayesian optimisation over kernels (Malkomes, Schaff and Garnett, 2016)."""
 
     batch_size: int = 4
@@ -185,17 +195,9 @@ class BO(Method):
             batch_size=self.batch_size, seed=task.settings.get("seed", 0),
         )  # fmt: skip
 
-    def plan(self, task: Task, num_expected: int) -> Plan:
-        """The tightest fits that are quick enough, around points."""
-        return one_stage(task, _usual_bound(task, USUAL_EVALUATIONS))
-
-    def budget(self, task: Task) -> Budget:
-        """As many evaluations as its authors allow."""
-        return Budget(candidates=USUAL_EVALUATIONS)
-
 
 @dataclass(frozen=True)
-class RandomSearch(Method):
+class RandomSearch(_FewEvaluations):
     """Candidates at random: what every search should beat."""
 
     batch_size: int = 8
@@ -208,14 +210,6 @@ class RandomSearch(Method):
             task.rows.num_inputs, words, pool=task.space, warps=task.warps,
             batch_size=self.batch_size, seed=task.settings.get("seed", 0),
         )  # fmt: skip
-
-    def plan(self, task: Task, num_expected: int) -> Plan:
-        """The tightest fits that are quick enough, around points."""
-        return one_stage(task, _usual_bound(task, USUAL_EVALUATIONS))
-
-    def budget(self, task: Task) -> Budget:
-        """As many evaluations as Bayesian optimisation has."""
-        return Budget(candidates=USUAL_EVALUATIONS)
 
 
 METHODS: dict[str, Callable[[], Method]] = {
