@@ -16,7 +16,7 @@ from vbks.inference.inducing import choose_inducing
 from vbks.inference.laplace import Laplace, approximate
 from vbks.inference.local_fit import LocalFit, Mode, weighted
 from vbks.inference.posterior import Evidence, LogPosterior, maximise
-from vbks.inference.restarts import Halving, distinct
+from vbks.inference.restarts import Halving, Schedule, distinct
 from vbks.inference.variational import Gaussians, maximise_bound
 from vbks.kernels import candidate_rng, draw_starts, num_waves, start_scales
 
@@ -77,20 +77,19 @@ def look(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
 
 
 def _look(chunk: Sequence[Candidate], comparison: Comparison, attempt: int) -> list[Candidate]:
-    starts = []
+    starts, schedules = [], []
     for c in chunk:
         rng = candidate_rng(comparison.seed + attempt, c.expression)
         # Two waves have more optima than one, and so on.
-        num = comparison.restarts * max(1, num_waves(c.layout)) ** 2
+        waves = max(1, num_waves(c.layout))
+        num, schedule = comparison.restarts * waves**2, LOOK_SCHEDULE
         if c.parent is not None:
             num = math.ceil((AGAIN_SHARE if c.restarts else CHILD_SHARE) * num)
+            schedule = CHILD_SCHEDULE
         starts.append(draw_starts(c.layout, comparison.summaries, num, rng, c.parent))
+        schedules.append([(evaluations, waves * left) for evaluations, left in schedule])
     evidence = comparison.look_evidence(max(c.jitter for c in chunk))
-    are_children = all(c.parent is not None for c in chunk)
-    schedule = CHILD_SCHEDULE if are_children else LOOK_SCHEDULE
-    waves = max(1, *(num_waves(c.layout) for c in chunk))
-    longer = tuple((evaluations, waves * num) for evaluations, num in schedule)
-    return climb_from(chunk, starts, comparison, evidence, longer, LOOK_EVALUATIONS)
+    return climb_from(chunk, starts, comparison, evidence, schedules, LOOK_EVALUATIONS)
 
 
 def given_up(candidate: Candidate) -> Candidate:
@@ -112,14 +111,16 @@ def second_look(chunk: Sequence[Candidate], comparison: Comparison) -> list[Cand
     jitter = max(comparison.look_jitter, *(c.jitter for c in chunk))
     evidence = CollapsedEvidence(X, comparison.likelihood.pseudo_targets(y), Z, jitter)
     starts = [c.thetas[:CLIMBERS] for c in chunk]
-    return climb_from(chunk, starts, comparison, evidence, *SECOND_LOOK)
+    schedule, evaluations = SECOND_LOOK
+    return climb_from(chunk, starts, comparison, evidence, [schedule] * len(chunk), evaluations)
 
 
 def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
     """The best starts of every candidate to the top of their log posteriors."""
     starts = [c.thetas[:CLIMBERS] for c in chunk]
     evidence = comparison.final_evidence(max(c.jitter for c in chunk))
-    climbed = climb_from(chunk, starts, comparison, evidence, CLIMB_SCHEDULE, CLIMB_EVALUATIONS)
+    schedules = [CLIMB_SCHEDULE] * len(chunk)
+    climbed = climb_from(chunk, starts, comparison, evidence, schedules, CLIMB_EVALUATIONS)
     return [c if len(c.values) else given_up(c) for c in climbed]
 
 
@@ -128,7 +129,7 @@ def climb_from(
     starts: Sequence[Array],
     comparison: Comparison,
     evidence: Evidence,
-    schedule: Sequence[tuple[int, int]],
+    schedules: Sequence[Schedule],
     evaluations: int,
 ) -> list[Candidate]:
     """Candidates with the optima that were reached from starts [S, H] of each, best first."""
@@ -139,7 +140,7 @@ def climb_from(
     for k, candidate in enumerate(chunk):
         own, H = owners == k, len(candidate.layout)
         scales[own, :H] = start_scales(candidate.layout, comparison.summaries, starts[k])
-    found = maximise(posterior, rows, evaluations, Halving(owners, schedule), scales)
+    found = maximise(posterior, rows, evaluations, Halving(owners, schedules), scales)
     result = []
     for k, candidate in enumerate(chunk):
         own = np.flatnonzero(owners == k)

@@ -35,7 +35,11 @@ LARGEST_LOOK = 500**2
 """Numbers in the kernel matrices of one candidate up to which a first look needs no short cut."""
 
 CHUNK = 48
-"""Candidates that are worked on together: enough to fill a device, few enough to hand out."""
+"""Candidates that are worked on together at most: enough to fill a device ..."""
+
+CHUNK_ELEMENTS = 1_200_000
+"""... and not more than have so many numbers in their kernel matrices: few enough to hand out, and
+less than a minute of work in most cases, which is what an interruption may cost."""
 
 PARAMETER_SD = 1.0
 """Prior standard deviation of the logarithm of a likelihood's parameter around the value it came
@@ -93,13 +97,13 @@ class Comparison:
 
     @property
     def chunk_size(self) -> int:
-        """Candidates that are worked on together, as many as memory allows."""
-        if self.bound != "stochastic":
-            return CHUNK
-        samples = POSTERIOR_SAMPLES if self.bounds_theta else 1
-        M = self.num_inducing
-        elements = samples * M * (M + self.batch_size)
-        return max(1, min(CHUNK, self.memory // (8 * WORK_ARRAYS * elements)))
+        """Candidates that are worked on together, as many as time and memory allow."""
+        elements, most = self._elements, CHUNK
+        if self.bound == "stochastic":
+            samples = POSTERIOR_SAMPLES if self.bounds_theta else 1
+            elements = self.num_inducing * (self.num_inducing + self.batch_size)
+            most = min(most, self.memory // (8 * WORK_ARRAYS * samples * elements))
+        return max(1, min(most, CHUNK_ELEMENTS // elements))
 
     @cached_property
     def Z(self) -> Array:

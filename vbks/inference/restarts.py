@@ -15,25 +15,30 @@ SAME_THETA = 0.15
 """... if no entry of θ differs by more: a sixth on a logarithmic scale."""
 
 
-class Halving:
-    """Lets the better restarts of every candidate go on: ``schedule`` is (evaluations, how many).
+Schedule = Sequence[tuple[int, int]]
+"""Pairs of evaluations, and how many restarts of a candidate go on after so many."""
 
-    A restart that has come to where a better one is stops, too.
+
+class Halving:
+    """Lets the better restarts of every candidate go on, by the schedule of each.
+
+    ``owners`` [R] are places of candidates in the schedules. A restart that has come to where a
+    better one is stops, too.
     """
 
-    def __init__(self, owners: Rows, schedule: Sequence[tuple[int, int]]) -> None:
-        self.members = [np.flatnonzero(owners == owner) for owner in np.unique(owners)]
-        self.schedule = dict(schedule)
+    def __init__(self, owners: Rows, schedules: Sequence[Schedule]) -> None:
+        self.members = [np.flatnonzero(owners == k) for k in range(len(schedules))]
+        self.schedules = [dict(schedule) for schedule in schedules]
         self.alive = np.ones(len(owners), bool)
 
     def __call__(self, evaluations: int, x: Array, loss: Array) -> Mask:
         """Which rows may go on after so many evaluations."""
-        if evaluations in self.schedule:
-            for rows in self.members:
-                candidates = rows[self.alive[rows]]
-                self.alive[candidates] = False
-                kept = distinct(x[candidates], loss[candidates])[: self.schedule[evaluations]]
-                self.alive[candidates[kept]] = True
+        for rows, schedule in zip(self.members, self.schedules, strict=True):
+            if evaluations in schedule:
+                going = rows[self.alive[rows]]
+                self.alive[going] = False
+                kept = distinct(x[going], loss[going])[: schedule[evaluations]]
+                self.alive[going[kept]] = True
         return self.alive
 
 

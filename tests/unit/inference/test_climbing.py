@@ -87,7 +87,7 @@ def test_starts_that_meet__count_once(comparison: Comparison, top: Candidate) ->
     theta = top.thetas[0]
     near = np.stack([theta, moved(theta, top, ".lengthscales", 0.1), theta + 0.01])
     evidence = comparison.final_evidence(top.jitter)
-    (found,) = climb_from([top], [near], comparison, evidence, (), 60)
+    (found,) = climb_from([top], [near], comparison, evidence, [()], 60)
     assert len(found.values) == 1
     np.testing.assert_allclose(found.best, top.best, atol=1e-3)
 
@@ -122,7 +122,7 @@ def test_separated_modes__make_a_mixture(top: Candidate, posterior: str) -> None
     theta = top.thetas[0]
     double = moved(moved(theta, top, ".period", np.log(2)), top, ".lengthscales", np.log(0.6))
     evidence = comparison.final_evidence(top.jitter)
-    (both,) = climb_from([top], [np.stack([theta, double])], comparison, evidence, (), 100)
+    (both,) = climb_from([top], [np.stack([theta, double])], comparison, evidence, [()], 100)
     assert len(both.values) == 2
     # However far apart in height, as two modes they are judged here.
     both = replace(both, values=both.values[0] - np.array([0.0, 0.5 * MODE_MARGIN]))

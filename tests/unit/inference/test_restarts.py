@@ -32,13 +32,13 @@ def test_distinct__keeps_two_with_different_values_in_one_place() -> None:
 
 
 def test_halving__lets_all_go_on_between_its_turns() -> None:
-    halving = Halving(OWNERS, ((4, 2),))
+    halving = Halving(OWNERS, [((4, 2),)] * 2)
     for evaluations in (1, 3, 5):
         assert halving(evaluations, spread(7), np.arange(7.0)).all()
 
 
 def test_halving__keeps_the_best_of_every_candidate() -> None:
-    halving = Halving(OWNERS, ((4, 2), (8, 1)))
+    halving = Halving(OWNERS, [((4, 2), (8, 1))] * 2)
     x, loss = spread(7), np.array([4.0, 1.0, 2.0, 3.0, 103.0, 102.0, 101.0])
     assert np.flatnonzero(halving(4, x, loss)).tolist() == [1, 2, 5, 6]
     # Those who left do not come back, however good their loss was.
@@ -48,7 +48,14 @@ def test_halving__keeps_the_best_of_every_candidate() -> None:
 
 
 def test_halving__stops_those_who_came_to_the_place_of_a_better_one() -> None:
-    halving = Halving(OWNERS, ((4, 3),))
+    halving = Halving(OWNERS, [((4, 3),)] * 2)
     x, loss = spread(7), np.array([0.0, 0.01, 5.0, 6.0, 1.0, 2.0, np.nan])
     x[1] = x[0] + 0.01
     assert np.flatnonzero(halving(4, x, loss)).tolist() == [0, 2, 3, 4, 5]
+
+
+def test_halving__goes_by_the_schedule_of_each() -> None:
+    halving = Halving(OWNERS, [((4, 1),), ((8, 2),)])
+    x, loss = spread(7), np.array([4.0, 1.0, 2.0, 3.0, 103.0, 102.0, 101.0])
+    assert np.flatnonzero(halving(4, x, loss)).tolist() == [1, 4, 5, 6]
+    assert np.flatnonzero(halving(8, x, loss)).tolist() == [1, 5, 6]
