@@ -21,6 +21,7 @@ LAYERS = (
     ("kernels",),
     ("inference",),
     ("models",),
+    ("storage",),
     ("execution",),
     ("selection",),
     ("prediction",),

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
-from typing import Any, Literal, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 import numpy as np
-import tensorflow as tf
 
 from vbks.arrays import Array
 from vbks.errors import GrammarError
@@ -24,12 +21,8 @@ from vbks.inference.nested import better_cases
 from vbks.inference.progress import Progress, Quiet, reporting
 from vbks.inference.race import CLIMB_MARGIN, FULL_LOOK_MARGIN, LOOK_MARGIN, decide
 from vbks.inference.settings import RESTARTS, Inference, compare
-from vbks.kernels import Parent, is_batchable
-
-_FAILURES = (tf.errors.OpError, MemoryError, np.linalg.LinAlgError)
-"""What a candidate may do to the work that it is part of."""
-
-Result = TypeVar("Result", Candidate, LocalFit)
+from vbks.inference.work import Executor, Failure, InOrder, Stage, Work, cut
+from vbks.kernels import Parent
 
 
 def fit_candidates(
@@ -115,6 +108,7 @@ class Evaluator:
     comparison: Comparison
     notices: tuple[str, ...] = ()
     race: bool = True
+    executor: Executor = field(default_factory=InOrder)
 
     def __call__(
         self,
@@ -137,7 +131,7 @@ class Evaluator:
         candidates = [
             make_candidate(e, self.comparison, parents.get(e), earlier.get(e)) for e in parsed
         ]
-        fits = _Run(self.comparison, report or Quiet(), self.race).fit(candidates)
+        fits = _Run(self.comparison, report or Quiet(), self.race, self.executor).fit(candidates)
         return [replace(fit, notices=self.notices) for fit in fits]
 
 
@@ -151,8 +145,11 @@ def _describe(comparison: Comparison, num_candidates: int) -> str:
 class _Run:
     """The stages that candidates go through: look, climb, finish, with the race between them."""
 
-    def __init__(self, comparison: Comparison, report: Progress, race: bool) -> None:
-        self.comparison, self.report, self.race = comparison, report, race
+    def __init__(
+        self, comparison: Comparison, report: Progress, race: bool, executor: Executor
+    ) -> None:
+        self.comparison, self.report = comparison, report
+        self.race, self.executor = race, executor
 
     def fit(self, candidates: Sequence[Candidate]) -> list[LocalFit]:
         """Fits of all candidates, in their order."""
@@ -161,7 +158,7 @@ class _Run:
         stochastic_climb = plain.climb if comparison.ascent == "plain" else rounds.climb
         climb = stochastic_climb if is_stochastic else climbing.climb
         looked = self._look(candidates)
-        climbed = self._stage("climbing", climb, looked)
+        climbed = self._stage("climbing", climb, looked, is_long=is_stochastic)
         if not is_stochastic:
             climbed = self._decide(climbed, "climb", CLIMB_MARGIN, comparison.num_rows)
         finish = last_passes.finish if is_stochastic else climbing.finish
@@ -190,14 +187,11 @@ class _Run:
         ]
 
     def _stage(
-        self,
-        name: str,
-        stage: Callable[[Sequence[Candidate], Comparison], list[Candidate]],
-        candidates: Sequence[Candidate],
+        self, name: str, stage: Stage, candidates: Sequence[Candidate], is_long: bool = False
     ) -> list[Candidate]:
         """One stage for those who are still in the race; the others stay as they are."""
         going = [c for c in candidates if c.is_going]
-        done = iter(self._work(name, stage, going, Candidate.failed))
+        done = iter(self._work(name, stage, going, _failed, is_long))
         return [next(done) if c.is_going else c for c in candidates]
 
     def _decide(
@@ -207,71 +201,37 @@ class _Run:
         decided = iter(decide(going, stage, margin if self.race else np.inf, num_rows))
         return [next(decided) if c.is_going else c for c in candidates]
 
-    def _finish(
-        self,
-        stage: Callable[[Sequence[Candidate], Comparison], list[LocalFit]],
-        candidates: Sequence[Candidate],
-    ) -> list[LocalFit]:
+    def _finish(self, stage: Stage, candidates: Sequence[Candidate]) -> list[LocalFit]:
         going = [c for c in candidates if c.is_going]
         for c in candidates:
             if not c.is_going:
                 self.report.finished(str(c.expression), c.best, ok=not c.reason)
-        done = iter(self._work("finishing", stage, going, self._failed_fit))
+        done = iter(self._work("finishing", stage, going, failed_fit))
         return [next(done) if c.is_going else unfinished(c, self.comparison) for c in candidates]
-
-    def _failed_fit(self, candidate: Candidate, reason: str) -> LocalFit:
-        return failed_fit(candidate, self.comparison, reason)
 
     def _work(
         self,
         name: str,
-        stage: Callable[[Sequence[Candidate], Comparison], list[Result]],
+        stage: Stage,
         candidates: Sequence[Candidate],
-        fail: Callable[[Candidate, str], Result],
-    ) -> list[Result]:
-        """A stage, chunk by chunk, in the order of the candidates."""
+        fail: Failure,
+        is_long: bool = False,
+    ) -> list[Any]:
+        """A stage by the executor, its results in the order of the candidates."""
         self.report.stage(name, len(candidates))
-        results: dict[int, Result] = {}
-        for chunk in _chunks(candidates, self.comparison.chunk_size):
-            members = [candidates[k] for k in chunk]
-            began = time.perf_counter()
-            done = self._safely(stage, members, fail)
-            share = (time.perf_counter() - began) / len(chunk)
-            for k, result in zip(chunk, done, strict=True):
-                results[k] = replace(result, seconds=result.seconds + share)
+        places = cut(candidates, self.comparison)
+        chunks = tuple(tuple(candidates[k] for k in chunk) for chunk in places)
+        results: dict[int, Any] = {}
+        work = Work(name, stage, self.comparison, chunks, fail, is_long)
+        for chunk, done in self.executor.run(work):
+            results |= dict(zip(places[chunk], done, strict=True))
+            for result in done:
                 if isinstance(result, LocalFit):
                     ok = result.status != "failed"
                     self.report.finished(str(result.expression), result.elbo, ok=ok)
-            self.report.advance(len(chunk))
+            self.report.advance(len(done))
         return [results[k] for k in range(len(candidates))]
 
-    def _safely(
-        self,
-        stage: Callable[[Sequence[Candidate], Comparison], list[Result]],
-        members: Sequence[Candidate],
-        fail: Callable[[Candidate, str], Result],
-    ) -> list[Result]:
-        """A stage; if it breaks, halves of the chunk, until the culprit is alone and fails."""
-        try:
-            return stage(members, self.comparison)
-        except _FAILURES as error:
-            if len(members) == 1:
-                return [fail(members[0], f"{type(error).__name__}: {str(error).splitlines()[0]}")]
-            half = len(members) // 2
-            parts = (members[:half], members[half:])
-            return [result for part in parts for result in self._safely(stage, part, fail)]
 
-
-def _chunks(candidates: Sequence[Candidate], most: int) -> list[list[int]]:
-    """Indices of candidates that are worked on together: of one jitter, and batched or alone."""
-
-    def kind(k: int) -> tuple[bool, float]:
-        c = candidates[k]
-        return is_batchable(c.expression, c.layout.num_inputs), c.jitter
-
-    chunks = []
-    for (batched, _), group in groupby(sorted(range(len(candidates)), key=kind), key=kind):
-        members = list(group)
-        size = most if batched else 1
-        chunks += [members[i : i + size] for i in range(0, len(members), size)]
-    return chunks
+def _failed(candidate: Candidate, comparison: Comparison, reason: str) -> Candidate:
+    return candidate.failed(reason)

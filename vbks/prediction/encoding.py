@@ -12,17 +12,26 @@ from vbks.arrays import Array
 from vbks.data import ArraySource, Source, TrainingData, Units, Warp, warp_to_values
 from vbks.errors import FileError, VbksError
 from vbks.inference.local_fit import Correction
-from vbks.prediction.fit_encoding import InducingInputs, decode_fit, decode_warp, encode_fit
-from vbks.prediction.likelihood_encoding import decode_likelihood, encode_likelihood
 from vbks.prediction.missing_rows import MissingRows
-from vbks.prediction.records import Packing, Record, Unpacking, damaged, plain_number
 from vbks.prediction.selection import Selection
 from vbks.selection import BeliefKind, BeliefSettings, KernelPrior, Step
+from vbks.storage.fit_encoding import (
+    FIT_ARRAYS,
+    InducingInputs,
+    decode_fit,
+    decode_warp,
+    encode_fit,
+)
+from vbks.storage.likelihood_encoding import decode_likelihood, encode_likelihood
+from vbks.storage.records import Packing, Record, Unpacking, damaged, plain_number
+
+ARRAYS = ("X", "y", "x_mean", "x_scale", "inducing", *FIT_ARRAYS, "trace")
+"""Names of the packed arrays, all of which a saved selection has."""
 
 
 def encode(selection: Selection) -> tuple[dict[str, Any], dict[str, Array]]:
     """Everything that a selection is made of."""
-    packing, inducing = Packing(), InducingInputs()
+    packing, inducing = Packing(ARRAYS), InducingInputs()
     fits = [encode_fit(fit, inducing, packing) for fit in selection.fits]
     for table in inducing.tables:
         packing.add("inducing", table)

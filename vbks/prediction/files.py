@@ -18,10 +18,10 @@ import numpy as np
 from vbks.arrays import Array
 from vbks.errors import FileError
 from vbks.grammar.quoting import quote
-from vbks.prediction.array_file import read_arrays
-from vbks.prediction.encoding import decode, encode
-from vbks.prediction.records import Record, damaged
+from vbks.prediction.encoding import ARRAYS, decode, encode
 from vbks.prediction.selection import Selection
+from vbks.storage.array_file import read_arrays
+from vbks.storage.records import Record, damaged
 from vbks.version import __version__
 
 FORMAT = 1
@@ -59,7 +59,7 @@ def load(folder: FolderPath) -> Selection:
     """The selection that was saved to a folder."""
     path = Path(folder)
     record, file = _read_plain(path), path / ARRAY_FILE
-    return decode(record, read_arrays(file), f"'{file}'")
+    return decode(record, read_arrays(file, ARRAYS), f"'{file}'")
 
 
 def _refuse_to_replace(target: Path) -> None:

@@ -571,8 +571,8 @@ def test_load__refuses_a_missing_or_cut_array_file(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        (lambda a: a.pop("X"), "has other arrays than those of a selection"),
-        (lambda a: a.update(more=np.zeros(3)), "has other arrays than those of a selection"),
+        (lambda a: a.pop("X"), "has other arrays than were written"),
+        (lambda a: a.update(more=np.zeros(3)), "has other arrays than were written"),
         (lambda a: a.update(X=a["X"][:-1]), "'X' of .* has 23 numbers left where 24 × 1"),
         (lambda a: a.update(X=np.append(a["X"], 1)), "'X' of .* has 1 numbers too many"),
         (lambda a: a.update(X=a["X"][:, None]), r"array \[24, 1\] of float64, expected a list"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -10,20 +11,20 @@ import numpy as np
 
 from vbks.arrays import Array
 from vbks.errors import FileError
-from vbks.prediction.records import ARRAYS, damaged
+from vbks.storage.records import damaged
 
 SUFFIX = ".npy"
 """Of the members of such a file."""
 
 
-def read_arrays(file: Path) -> dict[str, Array]:
-    """All packed arrays, which together are not larger than the file."""
+def read_arrays(file: Path, names: Sequence[str]) -> dict[str, Array]:
+    """All packed arrays, which have these names and together are not larger than the file."""
     if not file.is_file():
         raise damaged(f"there is no file '{file}'")
     try:
         with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
-            _check_members(members, file)
+            _check_members(members, file, names)
             return {
                 member.filename.removesuffix(SUFFIX): _read(archive, member, file)
                 for member in members
@@ -34,14 +35,14 @@ def read_arrays(file: Path) -> dict[str, Array]:
         raise damaged(f"'{file}' cannot be read: {str(error).rstrip('.')}") from error
 
 
-def _check_members(members: list[zipfile.ZipInfo], file: Path) -> None:
+def _check_members(members: list[zipfile.ZipInfo], file: Path, expected: Sequence[str]) -> None:
     """Refuse members that are missing, unknown, there twice, compressed, or larger than the file.
 
     A few bytes of a compressed member can stand for any number of them.
     """
     names = sorted(member.filename for member in members)
-    if names != sorted(f"{name}{SUFFIX}" for name in ARRAYS):
-        raise damaged(f"'{file}' has other arrays than those of a selection")
+    if names != sorted(f"{name}{SUFFIX}" for name in expected):
+        raise damaged(f"'{file}' has other arrays than were written")
     is_plain = all(member.compress_type == zipfile.ZIP_STORED for member in members)
     if not is_plain or sum(member.file_size for member in members) > file.stat().st_size:
         raise damaged(f"'{file}' holds arrays that are compressed or larger than the file")

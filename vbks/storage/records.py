@@ -1,4 +1,4 @@
-"""Values of a saved selection: plain ones for JSON, and numbers packed into a few long arrays.
+"""Values of files: plain ones for JSON, and numbers packed into a few long arrays.
 
 Nothing that is read is believed: every value has to be there and of the kind that is expected.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,20 +16,6 @@ import numpy as np
 from vbks.arrays import Array
 from vbks.errors import FileError
 from vbks.grammar.quoting import quote
-
-ARRAYS = (
-    "X",
-    "y",
-    "x_mean",
-    "x_scale",
-    "inducing",
-    "theta_mean",
-    "theta_factor",
-    "u_mean",
-    "u_covariance",
-    "trace",
-)
-"""Names of the packed arrays, all of which a saved selection has."""
 
 _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
@@ -153,11 +139,11 @@ class Record:
         return float(value)
 
 
-@dataclass(frozen=True)
 class Packing:
     """Arrays on their way to a file, each appended to the numbers of its name."""
 
-    _parts: dict[str, list[Array]] = field(default_factory=lambda: {name: [] for name in ARRAYS})
+    def __init__(self, names: Sequence[str]) -> None:
+        self._parts: dict[str, list[Array]] = {name: [] for name in names}
 
     def add(self, name: str, values: Array) -> None:
         """Append the numbers of an array, row by row."""

@@ -11,8 +11,8 @@ from gpflow import likelihoods
 from vbks.errors import FileError
 from vbks.inference import make_likelihood
 from vbks.inference.likelihoods import Gaussian
-from vbks.prediction.likelihood_encoding import decode_likelihood, encode_likelihood
-from vbks.prediction.records import Record
+from vbks.storage.likelihood_encoding import decode_likelihood, encode_likelihood
+from vbks.storage.records import Record
 
 NAMES = ("bernoulli", "beta", "exponential", "gamma", "gaussian", "poisson", "student_t")
 

@@ -18,7 +18,10 @@ from vbks.inference.local_fit import (
     Status,
 )
 from vbks.kernels import family_of, lay_out
-from vbks.prediction.records import Packing, Record, Unpacking, damaged, plain_number
+from vbks.storage.records import Packing, Record, Unpacking, damaged, plain_number
+
+FIT_ARRAYS = ("theta_mean", "theta_factor", "u_mean", "u_covariance")
+"""Names of the arrays that fits are packed into."""
 
 
 class InducingInputs:

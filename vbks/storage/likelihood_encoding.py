@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from vbks.errors import DataError, FileError
 from vbks.inference.likelihoods import Gaussian, Likelihood, make_likelihood
-from vbks.prediction.records import Record, damaged, plain_number
+from vbks.storage.records import Record, damaged, plain_number
 
 
 def encode_likelihood(likelihood: Likelihood) -> dict[str, Any]:

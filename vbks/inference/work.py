@@ -1,0 +1,167 @@
+"""Work that can be handed out: one stage for chunks of candidates, none of which needs another."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import tensorflow as tf
+
+from vbks.arrays import Array
+from vbks.grammar.expression import leaves
+from vbks.inference.candidate import Candidate
+from vbks.inference.comparison import Comparison
+from vbks.inference.local_fit import LocalFit
+from vbks.kernels import is_batchable, num_waves
+
+LEAVES = 3.0
+"""Leaves of a candidate that counts as one; those with more fill a chunk sooner."""
+
+_FAILURES = (tf.errors.OpError, MemoryError, np.linalg.LinAlgError)
+"""What a candidate may do to the work that it is part of."""
+
+Member: TypeAlias = "Candidate | LocalFit"
+"""Both say what they are about by ``expression``, and how long that took by ``seconds``."""
+
+Stage: TypeAlias = Callable[..., list[Any]]
+"""``stage(members, comparison)`` gives a result for each, from them and the comparison alone."""
+
+Failure: TypeAlias = Callable[[Any, Comparison, str], Any]
+"""The result of a member that cannot be worked on, and why."""
+
+
+class Scratch(Protocol):
+    """Where a long stage keeps how far it has come, so that it can go on from there."""
+
+    def read(self) -> dict[str, Array] | None:
+        """What was kept by a stage that was interrupted."""
+        ...
+
+    def keep(self, state: Callable[[], dict[str, Array]]) -> None:
+        """Keep a state, if it is time to: it is asked for only then."""
+        ...
+
+
+class NoScratch:
+    """Nothing is kept."""
+
+    def read(self) -> dict[str, Array] | None:
+        """There is nothing."""
+        return None
+
+    def keep(self, state: Callable[[], dict[str, Array]]) -> None:
+        """Do nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """A stage for several chunks; `do` is one of them, in whichever process it is called.
+
+    ``is_long`` says that the stage takes a scratch to go on from if it is interrupted.
+    """
+
+    name: str
+    stage: Stage
+    comparison: Comparison
+    chunks: tuple[tuple[Any, ...], ...]
+    fail: Failure
+    is_long: bool = False
+
+    def do(self, k: int, scratch: Scratch | None = None) -> list[Any]:
+        """Results for the members of chunk k, with the time that it took."""
+        stage = self.stage
+        if self.is_long and scratch is not None:
+            stage = partial(stage, scratch=scratch)
+        began = time.perf_counter()
+        done = self._safely(stage, self.chunks[k])
+        share = (time.perf_counter() - began) / len(done)
+        return [replace(result, seconds=result.seconds + share) for result in done]
+
+    def cost(self, k: int) -> float:
+        """How dear chunk k is beside others."""
+        return sum(cost_of(member) for member in self.chunks[k])
+
+    def only(self, places: Sequence[int]) -> Work:
+        """The same for some of the chunks."""
+        return replace(self, chunks=tuple(self.chunks[k] for k in places))
+
+    def _safely(self, stage: Stage, members: Sequence[Any]) -> list[Any]:
+        """A stage; if it breaks, halves of the chunk, until the culprit is alone and fails."""
+        try:
+            return stage(members, self.comparison)
+        except _FAILURES as error:
+            if len(members) == 1:
+                reason = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+                return [self.fail(members[0], self.comparison, reason)]
+            half = len(members) // 2
+            parts = (members[:half], members[half:])
+            # The halves are other work than what a scratch was kept of.
+            return [result for part in parts for result in self._safely(self.stage, part)]
+
+
+class Executor(Protocol):
+    """Has work done, somewhere."""
+
+    def run(self, work: Work) -> Iterator[tuple[int, list[Any]]]:
+        """Places of chunks and their results, as they are done."""
+        ...
+
+
+class InOrder:
+    """Does all work here, chunk after chunk."""
+
+    def run(self, work: Work) -> Iterator[tuple[int, list[Any]]]:
+        """Places of chunks and their results, in their order."""
+        for k in range(len(work.chunks)):
+            yield k, work.do(k)
+
+
+def cost_of(member: Member) -> float:
+    """How dear a candidate is beside others: its leaves, and its starts, of which waves need more.
+
+    What candidates share, such as the number of inducing points, is in the size of chunks.
+    """
+    num_leaves = len(leaves(member.expression))
+    if isinstance(member, LocalFit) or len(member.values):
+        return num_leaves
+    return num_leaves * max(1, num_waves(member.layout)) ** 2
+
+
+def cut(candidates: Sequence[Candidate], comparison: Comparison) -> list[list[int]]:
+    """Places of candidates that are worked on together: of one jitter, and batched or alone.
+
+    They depend on nothing but the candidates and the comparison, the dearest come first, and those
+    in a chunk are of about the same size.
+    """
+    most = comparison.chunk_size
+
+    def kind(k: int) -> tuple[bool, float]:
+        c = candidates[k]
+        return is_batchable(c.expression, c.layout.num_inputs), c.jitter
+
+    def order(k: int) -> tuple[Any, ...]:
+        return *kind(k), -len(leaves(candidates[k].expression)), k
+
+    chunks = []
+    for (batched, _), group in groupby(sorted(range(len(candidates)), key=order), key=kind):
+        chunks += _filled(list(group), candidates, most if batched else 1)
+    return chunks
+
+
+def _filled(places: Sequence[int], candidates: Sequence[Candidate], most: int) -> list[list[int]]:
+    """Chunks of at most so many, and fewer if they are larger than usual."""
+    chunks: list[list[int]] = []
+    left = 0.0
+    for k in places:
+        size = max(1.0, len(leaves(candidates[k].expression)) / LEAVES)
+        if size > left:
+            chunks.append([])
+            left = float(most)
+        chunks[-1].append(k)
+        left -= size
+    return chunks
