@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import islice
 
 import gpflow
 import numpy as np
@@ -14,6 +16,7 @@ from vbks.arrays import Array
 from vbks.inference.candidate import Candidate, final_start, stacked
 from vbks.inference.comparison import Comparison
 from vbks.inference.minibatch import Moments
+from vbks.inference.scratch import NO_SCRATCH, Scratch
 from vbks.inference.stage import StochasticStage
 
 STEPS = 3000
@@ -26,15 +29,21 @@ START_SD = 0.05
 """Standard deviation of q(θ) in the beginning."""
 
 
-def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
+def climb(
+    chunk: Sequence[Candidate], comparison: Comparison, scratch: Scratch = NO_SCRATCH
+) -> list[Candidate]:
     """θ, and the factor of q(θ) unless it is a point, after all steps from the best look."""
     stage = StochasticStage.of(chunk, comparison)
     theta = stacked([final_start(c, comparison) for c in chunk], stage.bank.num_slots)
     state = _State(stage, theta)
     rng = comparison.rng("plain ascent")
     batches = comparison.data.minibatches(comparison.batch_size, comparison.seed)
-    for step, batch in zip(range(STEPS), batches, strict=False):
+    first = state.restore(scratch.read())
+    next(islice(batches, first, first), None)
+    rng.normal(size=(first, *theta.shape))
+    for step, batch in zip(range(first, STEPS), batches, strict=False):
         state.step(batch, rng.normal(size=theta.shape), _rate(step))
+        scratch.keep(partial(state.numbers, step + 1))
     mean, factor = state.theta.numpy(), state.factor()
     return [
         replace(
@@ -65,6 +74,27 @@ class _State:
         self.has_factor = stage.comparison.bounds_theta
         self.is_diagonal = stage.comparison.posterior == "diagonal"
         self.optimiser = gpflow.keras.tf_keras.optimizers.Adam()
+
+    def numbers(self, steps: int) -> dict[str, Array]:
+        """All that the steps to come depend on, after so many."""
+        variables = [v.numpy() for v in (*self._own, *self.optimiser.variables)]
+        return {"steps": np.array([steps])} | {f"v{i}": v for i, v in enumerate(variables)}
+
+    def restore(self, numbers: dict[str, Array] | None) -> int:
+        """Go on from what was kept, if anything was; the steps that were taken."""
+        if numbers is None:
+            return 0
+        self.optimiser.build(self._own)
+        for i, variable in enumerate((*self._own, *self.optimiser.variables)):
+            value = numbers[f"v{i}"].reshape(variable.shape)
+            variable.assign(tf.cast(value, variable.dtype))
+        return int(numbers["steps"][0])
+
+    @property
+    def _own(self) -> list[tf.Variable]:
+        """The variables that change, in the order in which they are given to the optimiser."""
+        own = [self.theta, self.mean, self.root]
+        return [*own, self.log_sd, self.below] if self.has_factor else own
 
     def factor(self) -> Array | None:
         """The factor of q(θ): [K, H, H], zero where θ is not used."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -223,13 +224,14 @@ class _Run:
         chunks = tuple(tuple(candidates[k] for k in chunk) for chunk in places)
         results: dict[int, Any] = {}
         work = Work(name, stage, self.comparison, chunks, fail, is_long)
-        for chunk, done in self.executor.run(work):
-            results |= dict(zip(places[chunk], done, strict=True))
-            for result in done:
-                if isinstance(result, LocalFit):
-                    ok = result.status != "failed"
-                    self.report.finished(str(result.expression), result.elbo, ok=ok)
-            self.report.advance(len(done))
+        with closing(self.executor.run(work)) as chunks_done:
+            for chunk, done in chunks_done:
+                results |= dict(zip(places[chunk], done, strict=True))
+                for result in done:
+                    if isinstance(result, LocalFit):
+                        ok = result.status != "failed"
+                        self.report.finished(str(result.expression), result.elbo, ok=ok)
+                self.report.advance(len(done))
         return [results[k] for k in range(len(candidates))]
 
 

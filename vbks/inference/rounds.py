@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import islice
 
 import numpy as np
+import tensorflow as tf
 
 from vbks.arrays import Array
 from vbks.inference import climbing
@@ -20,6 +21,7 @@ from vbks.inference.climbing import second_look
 from vbks.inference.comparison import Comparison
 from vbks.inference.minibatch import Batch, NaturalParameters
 from vbks.inference.posterior import ELEMENTS_AT_ONCE, REBUILD_BELOW
+from vbks.inference.scratch import NO_SCRATCH, Scratch
 from vbks.inference.stage import StochasticStage
 
 RESTS = 4
@@ -64,7 +66,9 @@ LARGEST_STEP = 0.7
 """No entry of θ moves further in a round: a factor of two."""
 
 
-def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
+def climb(
+    chunk: Sequence[Candidate], comparison: Comparison, scratch: Scratch = NO_SCRATCH
+) -> list[Candidate]:
     """θ of every candidate after its rounds, from the best start of its looks."""
     if comparison.is_small:
         return climbing.climb(chunk, comparison)
@@ -72,19 +76,79 @@ def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]
     chunk = [c for c in looked if c.is_going]
     if not chunk:
         return looked
-    walks = [Walk(c, final_start(c, comparison)) for c in chunk]
-    batches = Batches(comparison, len(chunk))
-    group, stage, q = walks, StochasticStage.of(chunk, comparison), None
-    for turn in range(MOST_ROUNDS):
-        going = [walk for walk in walks if walk.is_going]
-        if not going:
-            break
-        if len(going) < REBUILD_BELOW * len(group):
-            group, q = going, None
-            stage = StochasticStage.of([walk.candidate for walk in going], comparison)
-        q = take_round(stage, group, batches, q, renew=q is None or turn % INFORMATION_EVERY == 0)
-    done = iter(walks)
+    rounds = _Rounds([Walk(c, final_start(c, comparison)) for c in chunk], comparison)
+    kept = scratch.read()
+    if kept is not None:
+        rounds.restore(kept)
+    while rounds.are_going:
+        rounds.take()
+        scratch.keep(rounds.state)
+    done = iter(rounds.walks)
     return [next(done).ended() if c.is_going else c for c in looked]
+
+
+class _Rounds:
+    """The rounds of a chunk, those that are at rest out of the way once they are many."""
+
+    def __init__(self, walks: Sequence[Walk], comparison: Comparison) -> None:
+        self.walks, self.comparison = walks, comparison
+        self.batches = Batches(comparison, len(walks))
+        self.turn = 0
+        self.q: NaturalParameters | None = None
+        self.group = list(range(len(walks)))
+        self.stage = self._stage()
+
+    @property
+    def are_going(self) -> bool:
+        """Whether there are steps left to take."""
+        return self.turn < MOST_ROUNDS and any(walk.is_going for walk in self.walks)
+
+    def take(self) -> None:
+        """One round."""
+        going = [k for k, walk in enumerate(self.walks) if walk.is_going]
+        if len(going) < REBUILD_BELOW * len(self.group):
+            self._gather(going)
+        renew = self.q is None or self.turn % INFORMATION_EVERY == 0
+        walks = [self.walks[k] for k in self.group]
+        self.q = take_round(self.stage, walks, self.batches, self.q, renew=renew)
+        self.turn += 1
+
+    def state(self) -> dict[str, Array]:
+        """All that the rounds to come depend on."""
+        assert self.q is not None
+        return {
+            "turn": np.array([self.turn, self.batches.num_taken]),
+            "group": np.array(self.group),
+            "walks": np.concatenate([walk.numbers() for walk in self.walks]),
+            "precision": self.q.precision.numpy(),
+            "linear": self.q.linear.numpy(),
+        }
+
+    def restore(self, state: dict[str, Array]) -> None:
+        """Go on from a state."""
+        turn, num_taken = state["turn"].astype(int)
+        start = 0
+        for walk in self.walks:
+            size = len(walk.numbers())
+            walk.restore(state["walks"][start : start + size])
+            start += size
+        self._gather([int(k) for k in state["group"]])
+        K, M = len(self.group), len(self.comparison.Z)
+        self.q = NaturalParameters(
+            tf.constant(state["precision"].reshape(K, M, M)),
+            tf.constant(state["linear"].reshape(K, M)),
+        )
+        self.turn = int(turn)
+        self.batches.skip(int(num_taken))
+
+    def _gather(self, group: list[int]) -> None:
+        """Have only these walks take part from now on."""
+        self.group, self.q = group, None
+        self.stage = self._stage()
+
+    def _stage(self) -> StochasticStage:
+        candidates = [self.walks[k].candidate for k in self.group]
+        return StochasticStage.of(candidates, self.comparison)
 
 
 def _second_looks(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
@@ -126,6 +190,23 @@ class Walk:
         return replace(
             self.candidate, thetas=np.stack([self.result, self.start]), converged=self.rests > 0
         )
+
+    def numbers(self) -> Array:
+        """All that the steps to come depend on, in one row."""
+        slope = np.full_like(self.theta, np.nan) if self._slope is None else self._slope
+        others = [self.is_corrected, self.rests, self._highest, self.candidate.jitter]
+        vectors = (self.theta, self.start, self._before, self._total, slope)
+        return np.concatenate([*vectors, self.covariance.ravel(), others])
+
+    def restore(self, numbers: Array) -> None:
+        """Be where another walk of the same candidate was."""
+        H = len(self.theta)
+        self.theta, self.start, self._before, self._total, slope = numbers[: 5 * H].reshape(5, H)
+        self._slope = None if np.isnan(slope).any() else slope
+        self.covariance = numbers[5 * H : -4].reshape(H, H)
+        self.is_corrected, self.rests = bool(numbers[-4]), int(numbers[-3])
+        self._highest = float(numbers[-2])
+        self.candidate = replace(self.candidate, jitter=float(numbers[-1]))
 
     def step(self, gradient: Array, noise_gain: float, value: float = np.nan) -> None:
         """Move along a gradient [H]; one that is not finite takes back the step before.
@@ -221,6 +302,7 @@ class Batches:
         if comparison.likelihood.is_gaussian:
             elements = num_candidates * comparison.num_inducing * self.size
             self.at_once = max(1, min(self.count, ELEMENTS_AT_ONCE // elements))
+        self.num_taken = 0
         self._endless = comparison.data.minibatches(self.size, comparison.seed)
 
     @property
@@ -239,8 +321,14 @@ class Batches:
         """The rows of half a round: all of them if that is what it takes."""
         if self.takes_all:
             return self.comparison.data.blocks(self.comparison.num_rows)
+        self.num_taken += self.count
         batches = islice(self._endless, self.count)
         return map(_joined, iter(lambda: list(islice(batches, self.at_once)), []))
+
+    def skip(self, num: int) -> None:
+        """Leave out so many minibatches, which were taken before."""
+        self.num_taken += num
+        next(islice(self._endless, num, num), None)
 
 
 def _joined(batches: Sequence[Batch]) -> Batch:

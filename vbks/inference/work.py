@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -12,11 +12,11 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import tensorflow as tf
 
-from vbks.arrays import Array
 from vbks.grammar.expression import leaves
 from vbks.inference.candidate import Candidate
 from vbks.inference.comparison import Comparison
 from vbks.inference.local_fit import LocalFit
+from vbks.inference.scratch import Scratch
 from vbks.kernels import is_batchable, num_waves
 
 LEAVES = 3.0
@@ -34,35 +34,16 @@ Stage: TypeAlias = Callable[..., list[Any]]
 Failure: TypeAlias = Callable[[Any, Comparison, str], Any]
 """The result of a member that cannot be worked on, and why."""
 
-
-class Scratch(Protocol):
-    """Where a long stage keeps how far it has come, so that it can go on from there."""
-
-    def read(self) -> dict[str, Array] | None:
-        """What was kept by a stage that was interrupted."""
-        ...
-
-    def keep(self, state: Callable[[], dict[str, Array]]) -> None:
-        """Keep a state, if it is time to: it is asked for only then."""
-        ...
-
-
-class NoScratch:
-    """Nothing is kept."""
-
-    def read(self) -> dict[str, Array] | None:
-        """There is nothing."""
-        return None
-
-    def keep(self, state: Callable[[], dict[str, Array]]) -> None:
-        """Do nothing."""
+Results: TypeAlias = Generator[tuple[int, list[Any]], None, None]
+"""Places of chunks and their results. Closing it gives up what is not done."""
 
 
 @dataclass(frozen=True, eq=False)
 class Work:
     """A stage for several chunks; `do` is one of them, in whichever process it is called.
 
-    ``is_long`` says that the stage takes a scratch to go on from if it is interrupted.
+    ``scratches``, if there are any, are one for each chunk; a stage that ``is_long`` takes it, to
+    go on from there if it was interrupted.
     """
 
     name: str
@@ -71,12 +52,13 @@ class Work:
     chunks: tuple[tuple[Any, ...], ...]
     fail: Failure
     is_long: bool = False
+    scratches: tuple[Scratch, ...] = ()
 
-    def do(self, k: int, scratch: Scratch | None = None) -> list[Any]:
+    def do(self, k: int) -> list[Any]:
         """Results for the members of chunk k, with the time that it took."""
         stage = self.stage
-        if self.is_long and scratch is not None:
-            stage = partial(stage, scratch=scratch)
+        if self.is_long and self.scratches:
+            stage = partial(stage, scratch=self.scratches[k])
         began = time.perf_counter()
         done = self._safely(stage, self.chunks[k])
         share = (time.perf_counter() - began) / len(done)
@@ -88,7 +70,11 @@ class Work:
 
     def only(self, places: Sequence[int]) -> Work:
         """The same for some of the chunks."""
-        return replace(self, chunks=tuple(self.chunks[k] for k in places))
+        return replace(
+            self,
+            chunks=tuple(self.chunks[k] for k in places),
+            scratches=tuple(self.scratches[k] for k in places if self.scratches),
+        )
 
     def _safely(self, stage: Stage, members: Sequence[Any]) -> list[Any]:
         """A stage; if it breaks, halves of the chunk, until the culprit is alone and fails."""
@@ -107,7 +93,7 @@ class Work:
 class Executor(Protocol):
     """Has work done, somewhere."""
 
-    def run(self, work: Work) -> Iterator[tuple[int, list[Any]]]:
+    def run(self, work: Work) -> Results:
         """Places of chunks and their results, as they are done."""
         ...
 
@@ -115,7 +101,7 @@ class Executor(Protocol):
 class InOrder:
     """Does all work here, chunk after chunk."""
 
-    def run(self, work: Work) -> Iterator[tuple[int, list[Any]]]:
+    def run(self, work: Work) -> Results:
         """Places of chunks and their results, in their order."""
         for k in range(len(work.chunks)):
             yield k, work.do(k)

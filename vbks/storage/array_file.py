@@ -17,8 +17,8 @@ SUFFIX = ".npy"
 """Of the members of such a file."""
 
 
-def read_arrays(file: Path, names: Sequence[str]) -> dict[str, Array]:
-    """All packed arrays, which have these names and together are not larger than the file."""
+def read_arrays(file: Path, names: Sequence[str] | None = None) -> dict[str, Array]:
+    """All packed arrays, of these names if they are known, no larger together than the file."""
     if not file.is_file():
         raise damaged(f"there is no file '{file}'")
     try:
@@ -35,13 +35,15 @@ def read_arrays(file: Path, names: Sequence[str]) -> dict[str, Array]:
         raise damaged(f"'{file}' cannot be read: {str(error).rstrip('.')}") from error
 
 
-def _check_members(members: list[zipfile.ZipInfo], file: Path, expected: Sequence[str]) -> None:
+def _check_members(
+    members: list[zipfile.ZipInfo], file: Path, expected: Sequence[str] | None
+) -> None:
     """Refuse members that are missing, unknown, there twice, compressed, or larger than the file.
 
     A few bytes of a compressed member can stand for any number of them.
     """
     names = sorted(member.filename for member in members)
-    if names != sorted(f"{name}{SUFFIX}" for name in expected):
+    if expected is not None and names != sorted(f"{name}{SUFFIX}" for name in expected):
         raise damaged(f"'{file}' has other arrays than were written")
     is_plain = all(member.compress_type == zipfile.ZIP_STORED for member in members)
     if not is_plain or sum(member.file_size for member in members) > file.stat().st_size:

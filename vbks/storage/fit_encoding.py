@@ -43,7 +43,7 @@ class InducingInputs:
 
 def encode_fit(fit: LocalFit, inducing: InducingInputs, packing: Packing) -> dict[str, Any]:
     """The plain values of a fit, whose arrays are packed."""
-    _refuse_opaque(fit.expression)
+    refuse_opaque(fit.expression)
     for mode in fit.modes:
         packing.add("theta_mean", mode.mean)
         packing.add("theta_factor", mode.factor)
@@ -74,7 +74,7 @@ def encode_fit(fit: LocalFit, inducing: InducingInputs, packing: Packing) -> dic
         "converged": bool(fit.converged),
         "restarts": int(fit.restarts),
         "seconds": plain_number(fit.seconds),
-        "race": [_encode_step(step) for step in fit.race],
+        "race": [encode_race_step(step) for step in fit.race],
         "notices": list(fit.notices),
     }
 
@@ -107,7 +107,7 @@ def decode_fit(
         converged=record.flag("converged"),
         restarts=record.count("restarts"),
         seconds=record.number("seconds"),
-        race=tuple(_decode_step(step) for step in record.records("race", "race step")),
+        race=tuple(decode_race_step(step) for step in record.records("race", "race step")),
         notices=record.texts("notices"),
         warp=decode_warp(record),
         log_jacobian=record.finite("log_jacobian"),
@@ -158,7 +158,8 @@ def _decode_q_u(record: Record, unpacking: Unpacking) -> InducingPosterior | Non
     return InducingPosterior(unpacking.take("u_mean", M), unpacking.take("u_covariance", M, M))
 
 
-def _encode_step(step: RaceStep) -> dict[str, Any]:
+def encode_race_step(step: RaceStep) -> dict[str, Any]:
+    """The plain values of a decision of the race."""
     return {
         "stage": step.stage,
         "value": plain_number(step.value),
@@ -167,7 +168,8 @@ def _encode_step(step: RaceStep) -> dict[str, Any]:
     }
 
 
-def _decode_step(record: Record) -> RaceStep:
+def decode_race_step(record: Record) -> RaceStep:
+    """The decision of plain values."""
     return RaceStep(
         record.text("stage"), record.number("value"), record.number("best"), record.flag("went_on")
     )
@@ -192,7 +194,8 @@ def _expression(record: Record) -> Expression:
         ) from None
 
 
-def _refuse_opaque(expression: Expression) -> None:
+def refuse_opaque(expression: Expression) -> None:
+    """Refuse an expression that another process could not make sense of."""
     for leaf in leaves(expression):
         if family_of(leaf.family).route == "opaque":
             raise FileError(

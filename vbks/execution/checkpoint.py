@@ -1,0 +1,273 @@
+"""Finished work is kept in a folder, from which a run that was interrupted goes on.
+
+Every chunk of work is two files, the second of which says that it is whole. Work is known by its
+number, its stage and its candidates: a run with the same rows and settings does the same work in
+the same order, and takes from the folder what is there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from vbks.arrays import Array
+from vbks.errors import FileError
+from vbks.grammar.quoting import quote
+from vbks.inference.local_fit import LocalFit
+from vbks.inference.scratch import Scratch
+from vbks.inference.work import Executor, Results, Work
+from vbks.storage import (
+    FIT_ARRAYS,
+    InducingInputs,
+    Packing,
+    Unpacking,
+    decode_fit,
+    encode_fit,
+    read_arrays,
+)
+from vbks.storage.candidate_encoding import CANDIDATE_ARRAYS, decode_candidate, encode_candidate
+from vbks.storage.fit_encoding import refuse_opaque
+from vbks.storage.plain_file import read_plain, write_plain
+from vbks.storage.writing import write_file
+from vbks.version import __version__
+
+KIND = "vbks checkpoint"
+"""What tells our JSON from any other."""
+
+FORMAT = 1
+"""Number of the format that is written and read."""
+
+SCRATCH_SECONDS = 20.0
+"""Between two states of a stage that are kept."""
+
+ARRAYS = (*CANDIDATE_ARRAYS, *FIT_ARRAYS, "inducing")
+"""Names of the packed arrays of a chunk."""
+
+PLAIN_FILE, LOCK_FILE, JOURNAL_FILE, WORK_FOLDER = (
+    "checkpoint.json", "lock", "journal.json", "work",
+)  # fmt: skip
+
+
+@dataclass
+class Checkpoint:
+    """A folder with finished work, and an executor for what is missing."""
+
+    folder: Path
+    executor: Executor
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """What the folder says that its work was done with."""
+    num_works: int = 0
+
+    def run(self, work: Work) -> Results:
+        """Places of chunks and their results: what is there first, then what is done now."""
+        self.num_works += 1
+        for chunk in work.chunks:
+            for member in chunk:
+                refuse_opaque(member.expression)
+        files = [self._file(work, k) for k in range(len(work.chunks))]
+        missing = []
+        for k, file in enumerate(files):
+            kept = _read_chunk(file, work, k)
+            if kept is None:
+                missing.append(k)
+            else:
+                yield k, kept
+        if not missing:
+            return
+        scratches: tuple[Scratch, ...] = tuple(self._scratch(file) for file in files)
+        rest = replace(work, scratches=scratches).only(missing)
+        with closing(self.executor.run(rest)) as results:
+            for place, done in results:
+                k = missing[place]
+                with self._writing():
+                    _write_chunk(files[k], done)
+                _scratch_file(files[k]).unlink(missing_ok=True)
+                yield k, done
+
+    def write_journal(self, values: Mapping[str, Any]) -> None:
+        """Keep what was decided so far."""
+        with self._writing():
+            write_plain(self.folder / JOURNAL_FILE, dict(values))
+
+    def read_journal(self) -> Mapping[str, Any]:
+        """What was decided before the interruption, if there was one."""
+        file = self.folder / JOURNAL_FILE
+        return read_plain(file).values if file.exists() else {}
+
+    def _file(self, work: Work, k: int) -> Path:
+        """Where a chunk is kept, without a suffix."""
+        comparison = work.comparison
+        parts = [comparison.bound, comparison.posterior, comparison.data.units.warp.name]
+        parts += [f"{member.expression} {member.jitter:g}" for member in work.chunks[k]]
+        digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+        name = f"{self.num_works:05d}-{work.name.replace(' ', '-')}-{k:04d}-{digest}"
+        return self.folder / WORK_FOLDER / name
+
+    def _scratch(self, file: Path) -> FileScratch:
+        return FileScratch(_scratch_file(file), self._writing)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """A clear message if the disk does not take what is written."""
+        try:
+            yield
+        except OSError as error:
+            num = sum(1 for _ in (self.folder / WORK_FOLDER).glob("*.json"))
+            raise FileError(
+                f"work cannot be kept in '{self.folder}': {error.strerror or error}. The {num} "
+                "pieces of work that are there are whole: make room, and make the same call again."
+            ) from error
+
+
+@dataclass
+class FileScratch:
+    """The state of one chunk's stage in a file, written anew every so often."""
+
+    file: Path
+    writing: Callable[[], Any]
+    _written: float = field(default_factory=time.monotonic)
+
+    def read(self) -> dict[str, Array] | None:
+        """What was kept; a file that cannot be read is as good as none."""
+        try:
+            return read_arrays(self.file) if self.file.exists() else None
+        except FileError:
+            return None
+
+    def keep(self, state: Callable[[], dict[str, Array]]) -> None:
+        """Write a state, if the last one is old."""
+        if time.monotonic() - self._written < SCRATCH_SECONDS:
+            return
+        with self.writing():
+            _write_arrays(self.file, state())
+        self._written = time.monotonic()
+
+
+@contextmanager
+def checkpointed(
+    folder: str | PathLike[str],
+    executor: Executor,
+    settings: Mapping[str, Any],
+    adopted: Sequence[str] = (),
+) -> Iterator[Checkpoint]:
+    """A checkpoint in a folder, which is this run's alone while it lasts.
+
+    The folder is new, or has work that was done with the same settings. Those that are ``adopted``
+    may differ: what the folder says goes.
+    """
+    path = Path(folder)
+    try:
+        (path / WORK_FOLDER).mkdir(parents=True, exist_ok=True)
+        lock = open(path / LOCK_FILE, "a+b")  # noqa: SIM115
+    except OSError as error:
+        raise FileError(
+            f"the checkpoint folder '{path}' cannot be used: {error.strerror or error}. Give a "
+            "folder that can be written to."
+        ) from error
+    with lock:
+        _take(lock, path)
+        yield Checkpoint(path, executor, _agreed(path, settings, adopted))
+
+
+def _take(lock: IO[bytes], folder: Path) -> None:
+    """Take the lock, which ends with the process that holds it, however it ends."""
+    try:
+        import fcntl
+    except ImportError:  # Windows, where two runs on one folder are not found out
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise FileError(
+            f"another run is at work in the checkpoint folder '{folder}'. Wait for it, or give "
+            "another folder."
+        ) from None
+
+
+def _agreed(folder: Path, settings: Mapping[str, Any], adopted: Sequence[str]) -> dict[str, Any]:
+    """The settings of the folder, after they were written if it is new, or an error."""
+    now = {"vbks": __version__, **settings}
+    file = folder / PLAIN_FILE
+    if not file.exists():
+        if any((folder / WORK_FOLDER).iterdir()):
+            raise FileError(f"'{folder}' has no file '{PLAIN_FILE}'. Give a new folder.")
+        write_plain(file, {"kind": KIND, "format": FORMAT, "settings": now})
+        return now
+    record = read_plain(file)
+    if record.values.get("kind") != KIND or record.values.get("format") != FORMAT:
+        raise FileError(f"'{file}' is not of a checkpoint that can be read. Give a new folder.")
+    before = dict(record.record("settings").values)
+    for name in sorted({*before, *now} - {*adopted}):
+        if before.get(name) != now.get(name):
+            raise FileError(
+                f"the checkpoint folder '{folder}' has the work of another call: {name} was "
+                f"{quote(before.get(name))} and is {quote(now.get(name))}. Give a new folder, or "
+                "make the same call again."
+            )
+    return before
+
+
+def _write_chunk(file: Path, results: Sequence[Any]) -> None:
+    packing, inducing = Packing(ARRAYS), InducingInputs()
+    members = [
+        encode_fit(result, inducing, packing)
+        if isinstance(result, LocalFit)
+        else encode_candidate(result, packing)
+        for result in results
+    ]
+    for table in inducing.tables:
+        packing.add("inducing", table)
+    _write_arrays(file.with_suffix(".npz"), packing.arrays())
+    write_plain(
+        file.with_suffix(".json"),
+        {
+            "are_fits": isinstance(results[0], LocalFit),
+            "inducing": [len(table) for table in inducing.tables],
+            "members": members,
+        },
+    )
+
+
+def _read_chunk(file: Path, work: Work, k: int) -> list[Any] | None:
+    """The results of a chunk; files that are not whole are as good as none."""
+    plain, members = file.with_suffix(".json"), work.chunks[k]
+    if not plain.exists():
+        return None
+    try:
+        record = read_plain(plain)
+        arrays = file.with_suffix(".npz")
+        unpacking = Unpacking(read_arrays(arrays, ARRAYS), f"'{arrays}'")
+        D = work.comparison.num_inputs
+        tables = [unpacking.take("inducing", size, D) for size in record.counts("inducing")]
+        records = list(record.records("members", "member"))
+        results: list[Any]
+        if record.flag("are_fits"):
+            results = [decode_fit(own, D, tables, unpacking) for own in records]
+        else:
+            results = [
+                decode_candidate(own, before, unpacking)
+                for own, before in zip(records, members, strict=True)
+            ]
+        unpacking.finish()
+    except (FileError, ValueError):
+        return None
+    found, expected = ([str(m.expression) for m in group] for group in (results, members))
+    return results if found == expected else None
+
+
+def _write_arrays(file: Path, arrays: Mapping[str, Array]) -> None:
+    flat = {name: np.asarray(values, "<f8").ravel() for name, values in arrays.items()}
+    write_file(file, lambda stream: np.savez(stream, **flat))
+
+
+def _scratch_file(file: Path) -> Path:
+    return file.with_suffix(f".scratch{os.extsep}npz")
