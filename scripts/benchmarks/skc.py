@@ -142,7 +142,7 @@ def _fit(
         seed=seed,
     )
     fits = Evaluator(comparison, race=False)(expressions)
-    return with_uppers(fits, comparison, len(fits))
+    return with_uppers(fits, comparison)
 
 
 def _searches(name: str, X: Array, y: Array, depth: int, seed: int) -> Iterator[Figure]:

@@ -1,5 +1,20 @@
 """Execution: where and with which settings candidates are fitted."""
 
+from vbks.execution.checkpoint import Checkpoint, checkpointed
+from vbks.execution.devices import Devices
+from vbks.execution.fingerprint import fingerprint
+from vbks.execution.ray_cluster import Ray
 from vbks.execution.workshop import Stage, Workshop
+from vbks.inference.work import Executor, InOrder
 
-__all__ = ["Stage", "Workshop"]
+__all__ = [
+    "Checkpoint",
+    "Devices",
+    "Executor",
+    "InOrder",
+    "Ray",
+    "Stage",
+    "Workshop",
+    "checkpointed",
+    "fingerprint",
+]

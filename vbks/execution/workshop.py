@@ -1,8 +1,9 @@
-"""Fits of candidates under several warps, in this process."""
+"""Fits of candidates under several warps."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +15,9 @@ from vbks.inference.progress import Progress, Quiet
 from vbks.inference.proposal import Proposal, Structure, structure_of
 from vbks.inference.residuals import as_parent
 from vbks.inference.settings import AS_ASKED, compare
-from vbks.inference.uppers import with_uppers
+from vbks.inference.uppers import with_uppers, worth_bounding
+from vbks.inference.work import Executor, InOrder, Work
+from vbks.inference.work import Stage as WorkStage
 from vbks.kernels import Parent
 from vbks.models import leave_one_out
 
@@ -46,6 +49,7 @@ class Workshop:
     race: bool = True
     settings: Mapping[str, Any] = field(default_factory=dict)
     report: Progress = field(default_factory=Quiet)
+    executor: Executor = field(default_factory=InOrder)
     _evaluators: dict[Warp, Evaluator] = field(default_factory=dict)
     _parents: dict[Structure, Parent] = field(default_factory=dict)
 
@@ -85,11 +89,35 @@ class Workshop:
     def _judged(self, fits: list[LocalFit], comparison: Comparison) -> list[LocalFit]:
         """Fits with what the stage asks for beside their bounds."""
         if self.stage.uppers:
-            fits = with_uppers(fits, comparison, self.stage.uppers)
+            chosen = worth_bounding(fits, comparison, self.stage.uppers)
+            fits = self._also("upper bounds", with_uppers, fits, chosen, comparison, 1)
         if self.stage.held_out:
-            densities = leave_one_out(fits, comparison.data).sum(axis=0)
-            fits = [replace(f, held_out=float(d)) for f, d in zip(fits, densities, strict=True)]
+            size = comparison.chunk_size
+            every = list(range(len(fits)))
+            fits = self._also("held-out rows", _with_held_out, fits, every, comparison, size)
         return fits
+
+    def _also(
+        self,
+        name: str,
+        stage: WorkStage,
+        fits: list[LocalFit],
+        chosen: Sequence[int],
+        comparison: Comparison,
+        size: int,
+    ) -> list[LocalFit]:
+        """Further work on some of the fits, so many at once."""
+        places = [chosen[i : i + size] for i in range(0, len(chosen), size)]
+        chunks = tuple(tuple(fits[k] for k in chunk) for chunk in places)
+        self.report.stage(name, len(chosen))
+        done = dict(enumerate(fits))
+        with closing(
+            self.executor.run(Work(name, stage, comparison, chunks, _as_it_is))
+        ) as results:
+            for chunk, found in results:
+                done |= dict(zip(places[chunk], found, strict=True))
+                self.report.advance(len(found))
+        return [done[k] for k in range(len(fits))]
 
     def _evaluator(self, warp: Warp, num_candidates: int) -> Evaluator:
         if warp not in self._evaluators:
@@ -101,7 +129,7 @@ class Workshop:
                 num_inducing=self.stage.num_inducing,
                 **self.settings,
             )
-            self._evaluators[warp] = Evaluator(comparison, notices, self.race)
+            self._evaluators[warp] = Evaluator(comparison, notices, self.race, self.executor)
         return self._evaluators[warp]
 
     def _parent(self, fit: LocalFit) -> Parent:
@@ -111,6 +139,17 @@ class Workshop:
             comparison = self._evaluator(fit.warp, 1).comparison
             self._parents[structure] = as_parent(fit, comparison)
         return self._parents[structure]
+
+
+def _with_held_out(fits: Sequence[LocalFit], comparison: Comparison) -> list[LocalFit]:
+    """Fits with the log density of all rows, each given the others."""
+    densities = leave_one_out(fits, comparison.data).sum(axis=0)
+    return [replace(fit, held_out=float(d)) for fit, d in zip(fits, densities, strict=True)]
+
+
+def _as_it_is(fit: LocalFit, comparison: Comparison, reason: str) -> LocalFit:
+    """A fit about which nothing more could be found out."""
+    return fit
 
 
 def _by_warp(warps: Sequence[Warp]) -> dict[Warp, list[int]]:

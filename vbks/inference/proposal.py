@@ -22,10 +22,18 @@ class Proposal:
     warp: Warp = field(default_factory=Identity)
     parent: LocalFit | None = None
 
+    def __str__(self) -> str:
+        return f"{self.expression}{of_warp(self.warp)}"
+
     @property
     def structure(self) -> Structure:
         """What makes two proposals the same."""
         return canonical(self.expression), self.warp
+
+
+def of_warp(warp: Warp) -> str:
+    """What is added to the name of a candidate whose targets are warped."""
+    return "" if warp.name == "identity" else f" of {warp.name} targets"
 
 
 def structure_of(fit: LocalFit) -> Structure:

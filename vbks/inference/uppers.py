@@ -14,13 +14,17 @@ from vbks.inference.kernel_products import MEMORY
 from vbks.inference.local_fit import LocalFit
 
 
-def with_uppers(fits: Sequence[LocalFit], comparison: Comparison, num: int) -> list[LocalFit]:
-    """The same fits, of which the best so many by BIC have an upper bound at their θ."""
+def worth_bounding(fits: Sequence[LocalFit], comparison: Comparison, num: int) -> list[int]:
+    """Places of the best so many fits by BIC, if they can be bounded from above."""
     if not comparison.likelihood.is_gaussian:
         raise DataError(f"upper bounds need Gaussian noise, not {comparison.likelihood.name}.")
     fitted = [k for k, fit in enumerate(fits) if fit.status == "fitted"]
-    chosen = set(sorted(fitted, key=lambda k: -fits[k].log_evidence("bic"))[:num])
-    return [_bounded(fit, comparison) if k in chosen else fit for k, fit in enumerate(fits)]
+    return sorted(fitted, key=lambda k: -fits[k].log_evidence("bic"))[:num]
+
+
+def with_uppers(fits: Sequence[LocalFit], comparison: Comparison) -> list[LocalFit]:
+    """The same fits, with an upper bound at their θ where there is one."""
+    return [_bounded(fit, comparison) if fit.status == "fitted" else fit for fit in fits]
 
 
 def _bounded(fit: LocalFit, comparison: Comparison) -> LocalFit:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -77,6 +78,10 @@ class Layout:
 
     def __len__(self) -> int:
         return len(self.slots)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process it is made anew, of the families that are known there."""
+        return lay_out, (self.expression, self.num_inputs, self.ard)
 
     @property
     def names(self) -> tuple[str, ...]:

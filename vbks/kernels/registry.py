@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import RLock
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,23 @@ def family_of(name: str) -> Family:
 def registered_families() -> tuple[str, ...]:
     """The names of all families with a formula, in alphabetical order."""
     return tuple(sorted(_FAMILIES))
+
+
+def own_families() -> dict[str, Family]:
+    """The families that were registered here, as far as formulas describe them."""
+    with LOCK:
+        added = {name: f for name, f in _FAMILIES.items() if name not in BUILT_IN}
+    return {name: family for name, family in added.items() if family.route != "opaque"}
+
+
+def take_families(families: Mapping[str, Family]) -> None:
+    """Know the families that were registered in another process."""
+    with LOCK:
+        for name, family in families.items():
+            declare(FamilyRules(name, stationary=family.stationary))
+            _FAMILIES[name] = family
+        for clear_cache in _CACHES:
+            clear_cache()
 
 
 def forget_on_change(clear_cache: Callable[[], None]) -> None:

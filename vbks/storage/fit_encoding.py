@@ -194,12 +194,12 @@ def _expression(record: Record) -> Expression:
         ) from None
 
 
-def refuse_opaque(expression: Expression) -> None:
+def refuse_opaque(expression: Expression, what: str = "saved") -> None:
     """Refuse an expression that another process could not make sense of."""
     for leaf in leaves(expression):
         if family_of(leaf.family).route == "opaque":
             raise FileError(
-                f"'{expression}' cannot be saved: '{leaf.family}' is a GPflow kernel that only "
+                f"'{expression}' cannot be {what}: '{leaf.family}' is a GPflow kernel that only "
                 "this program knows. Fit without it, or give its formula to vbks.register_family."
             )
 

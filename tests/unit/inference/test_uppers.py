@@ -10,7 +10,7 @@ from vbks.inference import ExactEvidence
 from vbks.inference.evaluator import Evaluator
 from vbks.inference.likelihoods import make_likelihood
 from vbks.inference.settings import compare
-from vbks.inference.uppers import with_uppers
+from vbks.inference.uppers import with_uppers, worth_bounding
 from vbks.kernels import Bank
 
 
@@ -20,30 +20,29 @@ def rows() -> tuple[np.ndarray, np.ndarray]:
     return X, np.sin(X) + 0.2 * rng.normal(size=60)
 
 
-def test_with_uppers__bounds_the_best_at_their_theta() -> None:
+def test_uppers__of_the_best_are_bounds_at_their_theta() -> None:
     comparison, _ = compare(
         rows(), 3, inference="collapsed", posterior="point", num_inducing=12, restarts=2
     )
     fits = Evaluator(comparison, race=False)(["SE", "LIN", "PER"])
-    bounded = with_uppers(fits, comparison, 2)
-    assert sum(np.isfinite(fit.upper) for fit in bounded) == 2
+    chosen = worth_bounding(fits, comparison, 2)
+    assert len(chosen) == 2
     lowest = min(fits, key=lambda fit: fit.log_evidence("bic"))
-    assert np.isnan(bounded[fits.index(lowest)].upper)
+    assert fits.index(lowest) not in chosen
     exact = ExactEvidence(*comparison.data.arrays(), 0.0)
-    for fit in bounded:
-        if np.isfinite(fit.upper):
-            value = float(exact(Bank([fit.expression]), fit.theta[np.newaxis, np.newaxis])[0, 0])
-            assert fit.elbo - 1e-5 <= value <= fit.upper + 1e-6
+    for fit in with_uppers([fits[k] for k in chosen], comparison):
+        value = float(exact(Bank([fit.expression]), fit.theta[np.newaxis, np.newaxis])[0, 0])
+        assert fit.elbo - 1e-5 <= value <= fit.upper + 1e-6
 
 
 def test_with_uppers__that_of_an_exact_fit_is_its_likelihood() -> None:
     comparison, _ = compare(rows(), 1, inference="exact", posterior="point", restarts=2)
     fits = Evaluator(comparison, race=False)(["SE"])
-    (fit,) = with_uppers(fits, comparison, 1)
+    (fit,) = with_uppers(fits, comparison)
     assert fit.upper == fit.modes[0].log_likelihood
 
 
-def test_with_uppers__need_gaussian_noise() -> None:
+def test_uppers__need_gaussian_noise() -> None:
     comparison, _ = compare(rows(), 1, inference="exact")
     with pytest.raises(DataError, match="upper bounds need Gaussian noise"):
-        with_uppers([], replace(comparison, likelihood=make_likelihood("student_t")), 1)
+        worth_bounding([], replace(comparison, likelihood=make_likelihood("student_t")), 1)
