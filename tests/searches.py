@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 from fits import made_up_fit
 
 from vbks.grammar import canonical, leaves, parse
+from vbks.inference import LocalFit
 from vbks.inference.proposal import Proposal
 from vbks.selection import SearchState, Strategy
 
@@ -38,3 +40,42 @@ def towards(target: str) -> Judge:
         return 20.0 * shared - 3.0 * len(have) + exact
 
     return judge
+
+
+@dataclass
+class Clock:
+    """Shows what it is told to."""
+
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
+class Pretence:
+    """A workshop in which a fit is worth what its text is long, and takes some time.
+
+    ``first`` is what the first call takes beside.
+    """
+
+    gain: float = 0.0
+    seconds: float = 0.0
+    first: float = 0.0
+    clock: Clock = field(default_factory=Clock)
+    calls: list[int] = field(default_factory=list)
+
+    def fit(self, proposals: Sequence[Proposal]) -> list[LocalFit]:
+        """Fits in the order of the proposals."""
+        self.clock.now += self.seconds * len(proposals) + self.first * (not self.calls)
+        self.calls.append(len(proposals))
+        return [self._fit(proposal) for proposal in proposals]
+
+    def go_on(self, fits: Sequence[LocalFit]) -> list[LocalFit]:
+        """The same candidates, which take twice as long."""
+        again = self.fit([Proposal(fit.expression, fit.warp) for fit in fits])
+        return [replace(fit, seconds=2.0) for fit in again]
+
+    def _fit(self, proposal: Proposal) -> LocalFit:
+        fit = made_up_fit(proposal, float(len(str(proposal.expression))) + self.gain)
+        return replace(fit, seconds=1.0)

@@ -114,6 +114,10 @@ def fit(
     budget: Annotated[
         float | None, typer.Option(min=1.0, metavar="SECONDS", help="How long to search.")
     ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Keep finished work there, to go on after a stop."),
+    ] = None,
     seed: Seed = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier selection.")] = False,
 ) -> None:
@@ -145,6 +149,7 @@ def fit(
         warps=names,
         bounds=bounds,
         budget=budget,
+        checkpoint=checkpoint,
         seed=seed,
         **settings,
     )

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from os import PathLike
 from typing import Any, Literal
 
-from vbks.data import TrainingData, Warp, choose_warps, prepare, read_inputs
+from vbks.data import TrainingData, Warp, choose_warps, prepare, read_inputs, warp_to_values
 from vbks.errors import DataError, GrammarError
-from vbks.execution import Workshop
+from vbks.execution import Executor, Workshop, fingerprint, place_of
 from vbks.grammar import Expression, parse
 from vbks.inference import Progress, make_likelihood
 from vbks.inference.likelihoods import Likelihood
-from vbks.inference.local_fit import Posterior
+from vbks.inference.local_fit import LocalFit, Posterior
 from vbks.inference.progress import reporting
+from vbks.inference.proposal import Proposal, pairs_of
 from vbks.inference.settings import RESTARTS, Inference
 from vbks.prediction import Selection
 from vbks.prediction.tracing import trace_belief
@@ -23,15 +27,20 @@ from vbks.selection import (
     BeliefSettings,
     Budget,
     KernelPrior,
+    LastFits,
     Method,
+    Plan,
+    Prices,
+    Purse,
     Search,
     Task,
     budget_of,
-    finish_best,
     method_of,
     paper_settings,
 )
-from vbks.selection.search import FINAL_SHARE
+from vbks.selection.prices import all_alike
+from vbks.selection.search import nothing
+from vbks.storage import encode_likelihood
 
 PAPER_BATCH = 128
 """Rows of a minibatch in the experiments of the VBKS paper."""
@@ -62,6 +71,8 @@ def fit(
     budget: float | Budget | None = None,
     trace: int = 0,
     memory_limit: int | None = None,
+    executor: Executor | None = None,
+    checkpoint: str | PathLike[str] | None = None,
     seed: int = 0,
     progress: bool | Progress = True,
 ) -> Selection:
@@ -93,12 +104,19 @@ def fit(
         families: base kernels that a search makes candidates of; by default the method's own.
         restarts: starts of each candidate.
         race: whether candidates far behind stop early.
-        budget: seconds, or `vbks.Budget(candidates=...)`, which gives the same answer each time.
-        trace: at how many growing parts of the data to form the belief, for `plot_trace`.
+        budget: seconds after which there is an answer, or `vbks.Budget(candidates=...)`, which
+            gives the same answer each time; by default as long as the method usually takes.
+        trace: at how many growing parts of the data to form the belief, for `plot_trace`; this
+            takes its time after the budget.
         memory_limit: bytes that fits may use.
+        executor: where fits are made: `vbks.execution.Devices` of this machine, all GPUs by
+            default, or `vbks.execution.Ray` for a cluster.
+        checkpoint: a folder where finished work is kept; the same call goes on from there after
+            an interruption.
         seed: everything random follows from it.
         progress: show a live table, if the output is a terminal.
     """
+    began = time.perf_counter()
     chosen = method_of(method)
     _check_one_of("preset", preset, (None, "paper"))
     is_paper = preset == "paper"
@@ -109,46 +127,73 @@ def fit(
     model = make_likelihood(likelihood)
     rows = prepare(X if y is None else (X, y), standardise_targets=model.is_gaussian)
     data = _warped(rows, warps, bounds, model)
-    given: dict[str, Any] = {
-        "batch_size": batch_size,
-        "likelihood": model,
-        "restarts": restarts or RESTARTS,
-        "ard": not is_paper,
-        "memory": memory_limit,
-        "seed": seed,
-    }
-    task = Task(
-        rows,
-        tuple(data),
-        None if families is None else _words(families),
-        _fixed(space),
-        inference,
-        posterior,
-        num_inducing,
-        given,
-    )
-    strategy = chosen.strategy(task)
-    plan = chosen.plan(task, strategy.num_expected)
-    settings = given | chosen.settings(task)
-    if restarts is not None:
-        settings["restarts"] = restarts
+    words, candidates = _words(families), _fixed(space)
+    spending = budget_of(budget)
     believed = _belief(chosen, belief, temperature, prior, seed)
     if is_paper:
         believed = paper_settings(rows.num_rows, batch_size or PAPER_BATCH)
-    spending = budget_of(budget) or chosen.budget(task)
-    with reporting(progress) as report:
-        workshop = Workshop(data, plan.search, race, settings, report)
-        share = FINAL_SHARE if plan.final != plan.search else 0.0
-        search = Search(strategy, workshop, spending, chosen.criterion, share)
+    told: dict[str, Any] = {
+        "method": repr(chosen),
+        "space": None if candidates is None else [str(expression) for expression in candidates],
+        "families": None if words is None else list(words),
+        "inference": inference,
+        "posterior": posterior,
+        "num_inducing": num_inducing,
+        "batch_size": batch_size,
+        "preset": preset,
+        "restarts": restarts,
+        "race": race,
+        "trace": trace,
+        "seed": seed,
+    }
+    call = partial(_described, rows, tuple(data), model, told)
+    with (
+        reporting(progress) as report,
+        place_of(executor, checkpoint, call, memory_limit, began) as place,
+    ):
+        given: dict[str, Any] = {
+            "batch_size": batch_size,
+            "likelihood": model,
+            "restarts": restarts or RESTARTS,
+            "ard": not is_paper,
+            "memory": place.memory,
+            "seed": seed,
+        }
+        task = Task(rows, tuple(data), words, candidates, inference, posterior, num_inducing, given)
+        strategy = chosen.strategy(task)
+        plan = chosen.plan(task, strategy.num_expected)
+        settings = given | chosen.settings(task)
+        if restarts is not None:
+            settings["restarts"] = restarts
+        wanted = spending or chosen.budget(task)
+        journal = place.journal((wanted.seconds, wanted.candidates))
+        purse = Purse(wanted, 0.0, place.clock, decide=partial(journal.decide, "search"))
+        if inference == "auto":
+            plan = plan.in_time(wanted.seconds, rows, settings)
+        price, last_price = _prices(plan, rows, settings, wanted)
+        workshop = Workshop(data, plan.search, race, settings, report, place.executor)
+        final = Workshop(data, plan.final, False, settings, report, place.executor)
+        has_last = plan.final != plan.search
+        margin, most = plan.limits if race else (math.inf, None)
+        last = LastFits(final, margin, most, last_price)
+        search = Search(
+            strategy,
+            workshop,
+            purse,
+            chosen.criterion,
+            price=price,
+            reserve=last.costs if has_last else nothing,
+            space=pairs_of(task.space or (), task.warps[:1]),
+        )
         state = search.run()
         fits, failure = list(state.fits), ""
-        final = Workshop(data, plan.final, False, settings, report)
-        if plan.final != plan.search:
-            margin, most = plan.limits if race else (math.inf, None)
-            fits, failure = finish_best(fits, final, margin, most)
+        if has_last:
+            # How long a method usually takes is no promise, so that its best are all finished.
+            own = purse.for_last_fits(partial(journal.decide, "last"))
+            fits, failure = last.finish(fits, Purse(Budget()) if budget is None else own)
         notices = (
-            *rows.notices, *workshop.notices, *final.notices, plan.notice(rows.num_rows),
-            search.notice(state), failure,
+            *rows.notices, *workshop.notices, *final.notices,
+            _used(plan, fits).notice(rows.num_rows), search.notice(state), failure,
         )  # fmt: skip
         inputs = None if y is None else read_inputs(X)
         selection = Selection(
@@ -160,10 +205,23 @@ def fit(
             tuple(dict.fromkeys(filter(None, notices))),
             time_inputs=() if inputs is None else inputs.times,
             steps=tuple(search.path),
+            untried=search.untried,
         )
         if trace:
             selection = trace_belief(selection, final, trace)
     return selection
+
+
+def _described(
+    rows: TrainingData, warps: Sequence[Warp], likelihood: Likelihood, told: Mapping[str, Any]
+) -> dict[str, Any]:
+    """All that fits depend on, for the folder that keeps them."""
+    return {
+        "rows": fingerprint(rows),
+        "likelihood": encode_likelihood(likelihood),
+        "warps": [warp_to_values(warp) for warp in warps],
+        **told,
+    }
 
 
 def _warped(
@@ -177,6 +235,22 @@ def _warped(
         wanted = ("identity",)
     warps = choose_warps(wanted, rows, bounds)
     return {warp: rows if warp.name == "identity" else rows.warped(warp) for warp in warps}
+
+
+def _prices(
+    plan: Plan, rows: TrainingData, settings: Mapping[str, Any], budget: Budget
+) -> tuple[Callable[[Proposal], float], Callable[[LocalFit], float]]:
+    """What fits of the search and last fits cost, where seconds count."""
+    if math.isinf(budget.seconds):
+        return all_alike, all_alike
+    search, final = (Prices.of(stage, rows, settings) for stage in (plan.search, plan.final))
+    return search.fit, final.go_on
+
+
+def _used(plan: Plan, fits: Sequence[LocalFit]) -> Plan:
+    """The plan as far as it was carried out."""
+    is_final = any(f.status == "fitted" and f.bound == plan.final.bound for f in fits)
+    return plan if is_final else Plan(plan.search, plan.search)
 
 
 def _fixed(space: Space) -> tuple[Expression, ...] | None:
@@ -193,7 +267,9 @@ def _fixed(space: Space) -> tuple[Expression, ...] | None:
     return expressions
 
 
-def _words(families: Sequence[str]) -> tuple[str, ...]:
+def _words(families: Sequence[str] | None) -> tuple[str, ...] | None:
+    if families is None:
+        return None
     return (families,) if isinstance(families, str) else tuple(families)
 
 

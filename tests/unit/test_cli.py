@@ -92,6 +92,7 @@ def test_fit__takes_the_settings_of_the_call(run, table, monkeypatch):
         *("--method", "cks"),
         *("--space", "CP(SE, (LIN + PER) * RQ), SE", "--belief", "stacking"),
         *("--inference", "collapsed", "--inducing", 7, "--budget", 9, "--seed", 4),
+        *("--checkpoint", "kept"),
         *("--warps", "identity, logit", "--bounds", 0, 10),
     )
     assert (code, errors) == (2, "vbks: seen enough\n")
@@ -106,6 +107,7 @@ def test_fit__takes_the_settings_of_the_call(run, table, monkeypatch):
         "warps": ["identity", "logit"],
         "bounds": (0.0, 10.0),
         "budget": 9.0,
+        "checkpoint": Path("kept"),
         "seed": 4,
     }
 

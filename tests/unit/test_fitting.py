@@ -88,6 +88,32 @@ def test_fit__growing_with_a_budget_in_candidates_can_be_repeated() -> None:
     assert len(first.fits) == 8
     np.testing.assert_array_equal(first.probabilities, second.probabilities)
     assert "larger budget" in first.notices[-1]
+    assert first.untried
+    assert first.untried == second.untried
+
+
+def test_fit__a_tiny_budget_gives_an_answer_and_says_what_was_not_tried() -> None:
+    selection = vbks.fit(
+        *make_rows(30), space=vbks.K144, warps=("identity",), restarts=1, budget=1e-3,
+        progress=False,
+    )  # fmt: skip
+    assert len(selection.fits) == 4
+    assert len(selection.untried) == 140
+    assert selection.probabilities.sum() == pytest.approx(1.0)
+    assert {fit.posterior for fit in selection.fits} == {"laplace"}
+    search, last = selection.notices[-2:]
+    names = ", ".join(selection.untried[:3])
+    assert f"and 140 more were not: {names} and 137 others. Give a larger budget=" in search
+    assert last == "There was no time for last fits, so those of the search are used."
+
+
+def test_fit__a_budget_that_suffices_changes_nothing(selection: Selection) -> None:
+    again = vbks.fit(
+        *make_rows(), space=SPACE, warps=("identity",), restarts=2, race=False, budget=1000.0,
+        progress=False,
+    )  # fmt: skip
+    np.testing.assert_array_equal(again.probabilities, selection.probabilities)
+    assert again.untried == selection.untried == ()
 
 
 def test_fit__multiplicative_data_choose_log() -> None:

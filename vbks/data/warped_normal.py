@@ -65,7 +65,7 @@ def _moments_by_quadrature(warp: Warp, mean: Array, variance: Array) -> tuple[Ar
     """Moments relative to g⁻¹(μ), node by node, so that memory stays that of the arguments."""
     sd, centre = np.sqrt(variance), warp.inverse(mean)
     shift, square = np.zeros(mean.shape), np.zeros(mean.shape)
-    for node, root in zip(*_rule(), strict=True):
+    for node, root in zip(*hermite_rule(), strict=True):
         gap = warp.inverse(mean + sd * node) - centre
         shift = shift + root**2 * gap
         square = square + (root * gap) ** 2
@@ -78,7 +78,7 @@ def _covariance_by_mehler(warp: Warp, mean: Array, covariance: Array) -> Array:
     hₖ are the Hermite polynomials that are orthonormal under N(0, 1). With as many of them as
     nodes, variances are those of the quadrature, and the sum is positive semi-definite.
     """
-    nodes, roots = _rule()
+    nodes, roots = hermite_rule()
     sd = np.sqrt(np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1), 0.0))
     gaps = warp.inverse(mean[..., np.newaxis] + sd[..., np.newaxis] * nodes)
     gaps = gaps - warp.inverse(mean)[..., np.newaxis]
@@ -112,7 +112,7 @@ def _outer(operation: np.ufunc, values: Array) -> Array:
 
 
 @cache
-def _rule() -> tuple[Array, Array]:
+def hermite_rule() -> tuple[Array, Array]:
     """Nodes of a quadrature under N(0, 1), and the square roots of their weights."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)  # type: ignore[no-untyped-call]
     return nodes, np.sqrt(weights / weights.sum())
@@ -121,7 +121,7 @@ def _rule() -> tuple[Array, Array]:
 @cache
 def _hermite_table() -> Array:
     """Values of all hₖ at the nodes times the roots of the weights: [NODES, NODES], orthogonal."""
-    nodes, roots = _rule()
+    nodes, roots = hermite_rule()
     table = [roots, nodes * roots]
     for k in range(1, NODES - 1):
         table.append((nodes * table[k] - np.sqrt(k) * table[k - 1]) / np.sqrt(k + 1))

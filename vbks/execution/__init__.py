@@ -3,6 +3,7 @@
 from vbks.execution.checkpoint import Checkpoint, checkpointed
 from vbks.execution.devices import Devices
 from vbks.execution.fingerprint import fingerprint
+from vbks.execution.place import Place, place_of
 from vbks.execution.ray_cluster import Ray
 from vbks.execution.workshop import Stage, Workshop
 from vbks.inference.work import Executor, InOrder
@@ -12,9 +13,11 @@ __all__ = [
     "Devices",
     "Executor",
     "InOrder",
+    "Place",
     "Ray",
     "Stage",
     "Workshop",
     "checkpointed",
     "fingerprint",
+    "place_of",
 ]

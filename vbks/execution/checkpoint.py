@@ -17,27 +17,16 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
-
 from vbks.arrays import Array
 from vbks.errors import FileError
+from vbks.execution.chunk_files import read_chunk, write_chunk
+from vbks.execution.journal import Journal
 from vbks.grammar.quoting import quote
-from vbks.inference.local_fit import LocalFit
 from vbks.inference.scratch import Scratch
 from vbks.inference.work import Executor, Results, Work
-from vbks.storage import (
-    FIT_ARRAYS,
-    InducingInputs,
-    Packing,
-    Unpacking,
-    decode_fit,
-    encode_fit,
-    read_arrays,
-)
-from vbks.storage.candidate_encoding import CANDIDATE_ARRAYS, decode_candidate, encode_candidate
+from vbks.storage import read_arrays, write_arrays
 from vbks.storage.fit_encoding import refuse_opaque
 from vbks.storage.plain_file import read_plain, write_plain
-from vbks.storage.writing import write_file
 from vbks.version import __version__
 
 KIND = "vbks checkpoint"
@@ -48,9 +37,6 @@ FORMAT = 1
 
 SCRATCH_SECONDS = 20.0
 """Between two states of a stage that are kept."""
-
-ARRAYS = (*CANDIDATE_ARRAYS, *FIT_ARRAYS, "inducing")
-"""Names of the packed arrays of a chunk."""
 
 PLAIN_FILE, LOCK_FILE, JOURNAL_FILE, WORK_FOLDER = (
     "checkpoint.json", "lock", "journal.json", "work",
@@ -66,6 +52,11 @@ class Checkpoint:
     settings: Mapping[str, Any] = field(default_factory=dict)
     """What the folder says that its work was done with."""
     num_works: int = 0
+    _began: float = field(default_factory=time.monotonic)
+
+    def clock(self) -> float:
+        """Seconds at work in this folder, those before an interruption included."""
+        return time.monotonic() - self._began
 
     def run(self, work: Work) -> Results:
         """Places of chunks and their results: what is there first, then what is done now."""
@@ -76,11 +67,12 @@ class Checkpoint:
         files = [self._file(work, k) for k in range(len(work.chunks))]
         missing = []
         for k, file in enumerate(files):
-            kept = _read_chunk(file, work, k)
+            kept = read_chunk(file, work, k)
             if kept is None:
                 missing.append(k)
             else:
-                yield k, kept
+                self._began = min(self._began, time.monotonic() - kept.clock)
+                yield k, kept.results
         if not missing:
             return
         scratches: tuple[Scratch, ...] = tuple(self._scratch(file) for file in files)
@@ -89,19 +81,13 @@ class Checkpoint:
             for place, done in results:
                 k = missing[place]
                 with self._writing():
-                    _write_chunk(files[k], done)
+                    write_chunk(files[k], done, self.clock())
                 _scratch_file(files[k]).unlink(missing_ok=True)
                 yield k, done
 
-    def write_journal(self, values: Mapping[str, Any]) -> None:
-        """Keep what was decided so far."""
-        with self._writing():
-            write_plain(self.folder / JOURNAL_FILE, dict(values))
-
-    def read_journal(self) -> Mapping[str, Any]:
-        """What was decided before the interruption, if there was one."""
-        file = self.folder / JOURNAL_FILE
-        return read_plain(file).values if file.exists() else {}
+    def journal(self, budget: Sequence[float]) -> Journal:
+        """What was decided for want of time, and what will be."""
+        return Journal(self.folder / JOURNAL_FILE, [str(float(amount)) for amount in budget])
 
     def _file(self, work: Work, k: int) -> Path:
         """Where a chunk is kept, without a suffix."""
@@ -148,7 +134,7 @@ class FileScratch:
         if time.monotonic() - self._written < SCRATCH_SECONDS:
             return
         with self.writing():
-            _write_arrays(self.file, state())
+            write_arrays(self.file, state())
         self._written = time.monotonic()
 
 
@@ -214,59 +200,6 @@ def _agreed(folder: Path, settings: Mapping[str, Any], adopted: Sequence[str]) -
                 "make the same call again."
             )
     return before
-
-
-def _write_chunk(file: Path, results: Sequence[Any]) -> None:
-    packing, inducing = Packing(ARRAYS), InducingInputs()
-    members = [
-        encode_fit(result, inducing, packing)
-        if isinstance(result, LocalFit)
-        else encode_candidate(result, packing)
-        for result in results
-    ]
-    for table in inducing.tables:
-        packing.add("inducing", table)
-    _write_arrays(file.with_suffix(".npz"), packing.arrays())
-    write_plain(
-        file.with_suffix(".json"),
-        {
-            "are_fits": isinstance(results[0], LocalFit),
-            "inducing": [len(table) for table in inducing.tables],
-            "members": members,
-        },
-    )
-
-
-def _read_chunk(file: Path, work: Work, k: int) -> list[Any] | None:
-    """The results of a chunk; files that are not whole are as good as none."""
-    plain, members = file.with_suffix(".json"), work.chunks[k]
-    if not plain.exists():
-        return None
-    try:
-        record = read_plain(plain)
-        arrays = file.with_suffix(".npz")
-        unpacking = Unpacking(read_arrays(arrays, ARRAYS), f"'{arrays}'")
-        D = work.comparison.num_inputs
-        tables = [unpacking.take("inducing", size, D) for size in record.counts("inducing")]
-        records = list(record.records("members", "member"))
-        results: list[Any]
-        if record.flag("are_fits"):
-            results = [decode_fit(own, D, tables, unpacking) for own in records]
-        else:
-            results = [
-                decode_candidate(own, before, unpacking)
-                for own, before in zip(records, members, strict=True)
-            ]
-        unpacking.finish()
-    except (FileError, ValueError):
-        return None
-    found, expected = ([str(m.expression) for m in group] for group in (results, members))
-    return results if found == expected else None
-
-
-def _write_arrays(file: Path, arrays: Mapping[str, Array]) -> None:
-    flat = {name: np.asarray(values, "<f8").ravel() for name, values in arrays.items()}
-    write_file(file, lambda stream: np.savez(stream, **flat))
 
 
 def _scratch_file(file: Path) -> Path:

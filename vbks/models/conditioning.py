@@ -54,8 +54,15 @@ def condition(components: Sequence[Component], data: Data) -> list[Posteriors]:
     """Posteriors of all components, grouped by what they share, in pieces of a good size."""
     groups: dict[Any, list[Component]] = {}
     for component in components:
-        groups.setdefault(_shared(component.fit), []).append(component)
+        groups.setdefault(what_is_shared(component), []).append(component)
     return [part for group in groups.values() for part in _condition_group(group, data)]
+
+
+def what_is_shared(component: Component) -> Any:
+    """What components have in common that are worked on together."""
+    fit = component.fit
+    inducing = None if fit.inducing is None else fit.inducing.tobytes()
+    return fit.bound, fit.warp, fit.ard, inducing
 
 
 def data_by_warp(fits: Sequence[LocalFit], data: Data | TrainingData) -> Data:
@@ -74,12 +81,6 @@ def data_by_warp(fits: Sequence[LocalFit], data: Data | TrainingData) -> Data:
                 f"{given[fit.warp].num_inputs}. Give the data of the fit."
             )
     return {fit.warp: given[fit.warp] for fit in fits}
-
-
-def _shared(fit: LocalFit) -> Any:
-    """What components have in common that are worked on together."""
-    inducing = None if fit.inducing is None else fit.inducing.tobytes()
-    return fit.bound, fit.warp, fit.ard, inducing
 
 
 def _condition_group(group: Sequence[Component], data: Data) -> list[Posteriors]:

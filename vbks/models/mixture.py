@@ -19,6 +19,7 @@ from vbks.models.averaging import Average
 from vbks.models.components import NEGLIGIBLE, NUM_SAMPLES, Member, without_negligible
 from vbks.models.conditioning import data_by_warp
 from vbks.models.posteriors import Data, as_tensor
+from vbks.models.serving import ServedMixture
 
 QUANTILES = (0.05, 0.5, 0.95)
 """The median, and an interval that holds nine targets of ten."""
@@ -30,7 +31,7 @@ class KernelMixture(BayesianModel):
     Inputs and results are in the user's units; warps of targets are undone. Shapes are those of
     GPflow's models with one output, so ``full_output_cov`` changes them alone. Densities and
     quantiles are those of the mixture itself, not of a Gaussian with its moments. All of this runs
-    eagerly: it cannot be part of a graph.
+    eagerly and cannot be part of a graph; `to_module` makes what can.
 
     Args:
         fits: the candidates.
@@ -157,6 +158,10 @@ class KernelMixture(BayesianModel):
     def member_predictions(self, Xnew: InputData) -> tuple[Array, Array]:
         """Means and variances [K, N] of the function under each of `members` alone."""
         return self._average.member_moments(self._inputs(Xnew))
+
+    def to_module(self) -> ServedMixture:
+        """The same moments and densities as graphs, for TensorFlow to save and to serve."""
+        return ServedMixture(self._average)
 
     def _moments(
         self, Xnew: InputData, noisy: bool, full_cov: bool, full_output_cov: bool

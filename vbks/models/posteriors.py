@@ -31,14 +31,16 @@ Data: TypeAlias = Mapping[Warp, TrainingData]
 
 
 class ComponentKernels:
-    """The kernels of R components, each at its θ."""
+    """The kernels of R components, each at its θ, evaluated by a bank or what is like one."""
 
-    def __init__(self, components: Sequence[Component]) -> None:
+    def __init__(
+        self, components: Sequence[Component], make_bank: Callable[..., Any] = bank_of
+    ) -> None:
         fit = components[0].fit
         self.components = tuple(components)
         expressions = [component.fit.expression for component in components]
-        self._bank = bank_of(expressions, fit.num_inputs, ard=fit.ard)
-        self._theta = np.zeros((len(components), self._bank.num_slots))
+        self.bank = make_bank(expressions, fit.num_inputs, ard=fit.ard)
+        self._theta = np.zeros((len(components), self.bank.num_slots))
         for row, component in zip(self._theta, components, strict=True):
             row[: len(component.theta)] = component.theta
 
@@ -47,15 +49,15 @@ class ComponentKernels:
 
     def __call__(self, X1: Array | tf.Tensor, X2: Array | tf.Tensor | None = None) -> tf.Tensor:
         """Kernel matrices without noise: [R, n1, n2]."""
-        return self._bank(self._theta, X1, X2)
+        return self.bank(self._theta, X1, X2)
 
-    def diag(self, X: Array) -> tf.Tensor:
+    def diag(self, X: Array | tf.Tensor) -> tf.Tensor:
         """Diagonals of the kernel matrices without noise: [R, N]."""
-        return self._bank.diag(self._theta, X)
+        return self.bank.diag(self._theta, X)
 
-    def noise(self, X: Array) -> tf.Tensor:
+    def noise(self, X: Array | tf.Tensor) -> tf.Tensor:
         """Variances of Gaussian noise, from the likelihood and from white noise: [R, N]."""
-        return self._bank.noise(self._theta, X)
+        return self.bank.noise(self._theta, X)
 
     @property
     def jitter(self) -> tf.Tensor:
@@ -111,9 +113,15 @@ class Posteriors:
 
     def marginals(self, X: Array) -> tuple[Array, Array]:
         """Means and variances of the function at a block of inputs [N, D]: [R, N] each."""
-        kernels = self.kernels
-        mean, variance = _marginals(self.L, self.m, self.W, kernels(self.Z, X), kernels.diag(X))
+        mean, variance = self.marginal_tensors(X)
         return mean.numpy(), variance.numpy()
+
+    def marginal_tensors(self, X: Array | tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """The same as tensors, which may be those of a graph."""
+        L, m, Z = (tf.convert_to_tensor(values) for values in (self.L, self.m, self.Z))
+        W = None if self.W is None else tf.convert_to_tensor(self.W)
+        mean, variance = _marginals(L, m, W, self.kernels(Z, X), self.kernels.diag(X))
+        return mean, variance
 
     def joint(self, X: Array) -> tuple[Array, Array]:
         """Means [R, N] and covariances [R, N, N] of the function."""
@@ -126,8 +134,12 @@ class Posteriors:
 
         The jitter of an exact fit is on the diagonal of the covariance of y, so it is noise.
         """
+        return np.asarray(self.noise_tensor(X))
+
+    def noise_tensor(self, X: Array | tf.Tensor) -> tf.Tensor:
+        """The same as a tensor, which may be one of a graph."""
         noise = self.kernels.noise(X)
-        return np.asarray(noise + self.kernels.jitter if self.W is None else noise)
+        return noise + self.kernels.jitter if self.W is None else noise
 
     def take(self, places: Rows) -> Posteriors:
         """Some of the components."""

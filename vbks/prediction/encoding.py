@@ -48,6 +48,7 @@ def encode(selection: Selection) -> tuple[dict[str, Any], dict[str, Array]]:
         "fits": fits,
         "trace": _encode_trace(selection.trace, packing),
         "steps": [_encode_step(step) for step in selection.steps],
+        "untried": list(selection.untried),
     }
     return plain, packing.arrays()
 
@@ -78,6 +79,7 @@ def decode(record: Record, arrays: Mapping[str, Array], place: str) -> Selection
             trace,
             tuple(record.counts("time_inputs")),
             tuple(_decode_step(step) for step in record.records("steps", "step")),
+            record.texts("untried"),
         )
     except FileError:
         raise

@@ -6,22 +6,18 @@ takes little more memory than its files are large, and is never run.
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-from os import PathLike
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
-
-import numpy as np
+from typing import Any
 
 from vbks.arrays import Array
 from vbks.errors import FileError
 from vbks.grammar.quoting import quote
 from vbks.prediction.encoding import ARRAYS, decode, encode
 from vbks.prediction.selection import Selection
-from vbks.storage.array_file import read_arrays
-from vbks.storage.records import Record, damaged
+from vbks.storage.array_file import read_arrays, write_arrays
+from vbks.storage.folders import FolderPath, write_folder
+from vbks.storage.plain_file import read_plain, write_plain
+from vbks.storage.records import Record
 from vbks.version import __version__
 
 FORMAT = 1
@@ -32,27 +28,14 @@ KIND = "vbks selection"
 
 PLAIN_FILE, ARRAY_FILE = "selection.json", "arrays.npz"
 
-FolderPath: TypeAlias = "str | PathLike[str]"
-
 
 def save(selection: Selection, folder: FolderPath) -> None:
     """Write a selection to a folder, which may hold an earlier one but nothing else."""
     plain, arrays = encode(selection)
-    target = Path(os.path.realpath(folder))
-    temporary = _beside(target, "tmp")
-    try:
-        _refuse_to_replace(target)
-        shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir(parents=True)
-        _write(temporary, {"kind": KIND, "format": FORMAT, "version": __version__, **plain}, arrays)
-        _put_in_place(temporary, target)
-    except OSError as error:
-        raise FileError(
-            f"the selection cannot be written to '{target}': {error.strerror or error}. Give a "
-            "folder that can be written to and has space; what was there is as it was."
-        ) from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    plain = {"kind": KIND, "format": FORMAT, "version": __version__, **plain}
+    write_folder(
+        folder, "the selection", _refuse_to_replace, lambda path: _write(path, plain, arrays)
+    )
 
 
 def load(folder: FolderPath) -> Selection:
@@ -91,69 +74,23 @@ def _is_selection(folder: Path) -> bool:
 
 
 def _write(folder: Path, plain: dict[str, Any], arrays: dict[str, Array]) -> None:
-    text = json.dumps(plain, allow_nan=False, indent=1)
-    with open(folder / PLAIN_FILE, "wb") as file:
-        file.write(text.encode("ascii"))
-        file.flush()
-        os.fsync(file.fileno())
-    with open(folder / ARRAY_FILE, "wb") as file:
-        np.savez(file, **arrays)
-        file.flush()
-        os.fsync(file.fileno())
-    _sync(folder)
-
-
-def _put_in_place(temporary: Path, target: Path) -> None:
-    """Rename the new folder; what it replaces is moved aside before, and back if that fails."""
-    earlier = _beside(target, "old")
-    shutil.rmtree(earlier, ignore_errors=True)
-    try:
-        if target.exists():
-            target.rename(earlier)
-        temporary.rename(target)
-    except BaseException:
-        if earlier.exists() and not target.exists():
-            earlier.rename(target)
-        raise
-    _sync(target.parent)
-    shutil.rmtree(earlier, ignore_errors=True)
-
-
-def _beside(target: Path, purpose: str) -> Path:
-    """A hidden folder on the same disk, of this process alone."""
-    return target.parent / f".{target.name}.{purpose}-{os.getpid()}"
-
-
-def _sync(folder: Path) -> None:
-    """Have the names in a folder reach the disk, where the system can be asked to."""
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    write_plain(folder / PLAIN_FILE, plain)
+    write_arrays(folder / ARRAY_FILE, arrays)
 
 
 def _read_plain(folder: Path) -> Record:
     """The plain values of a saved selection of a format that is known."""
     file = _plain_file(folder)
-    try:
-        values = json.loads(file.read_bytes(), parse_constant=_refuse_constant)
-    except OSError as error:
-        raise FileError(
-            f"'{file}' cannot be read: {error.strerror or error}. Ask its owner for access."
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise damaged(f"'{file}' is not JSON that can be read: {error}") from None
-    if not isinstance(values, dict) or values.get("kind") != KIND:
+    record = read_plain(file)
+    if record.values.get("kind") != KIND:
         raise FileError(f"'{file}' is not of a saved selection. Give a folder that holds one.")
-    record = Record(values, f"'{file}'")
     number = record.count("format")
     if number < 1:
         raise record.wrong("format", number, "a number from 1 on")
     if number > FORMAT:
+        writer = quote(record.values.get("version"))
         raise FileError(
-            f"'{folder}' was written by vbks {quote(values.get('version'))} in format {number}, "
+            f"'{folder}' was written by vbks {writer} in format {number}, "
             f"and vbks {__version__} reads formats up to {FORMAT}. Install a newer vbks."
         )
     return record
@@ -171,7 +108,3 @@ def _plain_file(folder: Path) -> Path:
             "Give a folder that holds one."
         )
     return file
-
-
-def _refuse_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no number there")

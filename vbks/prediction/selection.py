@@ -18,6 +18,7 @@ from vbks.execution import Stage, Workshop
 from vbks.grammar import Expression, arrange, parse
 from vbks.inference import LocalFit
 from vbks.inference.likelihoods import Gaussian, Likelihood
+from vbks.inference.proposal import of_warp
 from vbks.models import KernelMixture, gpflow_model, leave_one_out
 from vbks.prediction.missing_rows import MissingRows
 from vbks.selection import BeliefKind, BeliefSettings, KernelBelief, Step, form_belief
@@ -53,6 +54,8 @@ class Selection:
     """Inputs that are times, counted from 0; new ones must be times, too."""
     steps: tuple[Step, ...] = ()
     """Candidates that were the best of the search, one after the other."""
+    untried: tuple[str, ...] = ()
+    """Candidates that there was no budget for: those proposed, and all others of a fixed space."""
 
     def __post_init__(self) -> None:
         if not any(fit.status == "fitted" for fit in self.fits):
@@ -67,7 +70,7 @@ class Selection:
         best = self.best
         return (
             f"<Selection: {len(self.fits)} candidates, best '{best.expression}'"
-            f"{_of_warp(best)} with probability {self.probabilities.max():.2f}>"
+            f"{of_warp(best.warp)} with probability {self.probabilities.max():.2f}>"
         )
 
     # Belief
@@ -267,6 +270,20 @@ class Selection:
 
         save(self, folder)
 
+    def export(
+        self, folder: Any, candidate: Expression | str | None = None, warp: str | None = None
+    ) -> None:
+        """Write averaged predictions, or those of one candidate, as a SavedModel for serving.
+
+        ``tf.saved_model.load(folder)`` needs neither vbks nor GPflow. What it gives has
+        ``predict_f(Xnew)``, ``predict_y(Xnew)`` and ``predict_log_density(Xnew, Ynew)``, from
+        inputs [N, D] and targets [N, 1] of 64 bits to dictionaries of ``mean`` and ``variance``
+        [N, 1], or ``log_density`` [N], all in the user's units; instants are days since 1970.
+        """
+        from vbks.prediction.export import export
+
+        export(self, folder, candidate, warp)
+
     # Own work
 
     @property
@@ -335,8 +352,4 @@ def _bic(fit: LocalFit) -> float:
 
 
 def _name(fit: LocalFit) -> str:
-    return f"{fit.expression}{_of_warp(fit)}"
-
-
-def _of_warp(fit: LocalFit) -> str:
-    return "" if fit.warp.name == "identity" else f" of {fit.warp.name} targets"
+    return f"{fit.expression}{of_warp(fit.warp)}"

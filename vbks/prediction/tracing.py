@@ -35,7 +35,7 @@ def trace_belief(selection: Selection, workshop: Workshop, num_parts: int) -> Se
         proportion = part / num_parts
         seen = np.sort(order[: max(LEAST_ROWS, round(proportion * num_rows))])
         data = {warp: rows.part(seen) for warp, rows in selection.data.items()}
-        here = Workshop(data, workshop.stage, False, settings, workshop.report)
+        here = Workshop(data, workshop.stage, False, settings, workshop.report, workshop.executor)
         before = _fit_part(here, fits, before)
         now = replace(selection, fits=tuple(before), data=data, trace=None)
         table[proportion] = now.probabilities

@@ -17,10 +17,12 @@ from vbks.selection.gaussian_belief import vbks_belief
 from vbks.selection.greedy import Greedy
 from vbks.selection.growing import Growing
 from vbks.selection.intervals import IntervalSearch, bic_interval
+from vbks.selection.last_fits import LastFits
 from vbks.selection.method import Method, Task
 from vbks.selection.methods import ABCD, BO, CKS, METHODS, SKC, VBKS, RandomSearch, method_of
 from vbks.selection.plan import Plan
-from vbks.selection.search import Search, finish_best
+from vbks.selection.prices import Prices
+from vbks.selection.search import Search
 from vbks.selection.stacking import stacking_belief
 from vbks.selection.strategy import SearchState, Step, Strategy, contenders, left_behind
 
@@ -41,8 +43,10 @@ __all__ = [
     "IntervalSearch",
     "KernelBelief",
     "KernelPrior",
+    "LastFits",
     "Method",
     "Plan",
+    "Prices",
     "Purse",
     "RandomSearch",
     "Search",
@@ -54,7 +58,6 @@ __all__ = [
     "bic_interval",
     "budget_of",
     "contenders",
-    "finish_best",
     "form_belief",
     "left_behind",
     "log_evidences",

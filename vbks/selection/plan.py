@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from vbks.data import TrainingData
 from vbks.execution import Stage
+from vbks.grammar import Leaf
 from vbks.inference.local_fit import Bound, Posterior
+from vbks.inference.proposal import Proposal
 from vbks.inference.settings import Inference, compare
+from vbks.selection.budget import FEW
+from vbks.selection.prices import Prices
 
 EXACT_SEARCH_ROWS = 300
 """Rows up to which all candidates are fitted exactly: a few tenths of a second for each."""
@@ -33,6 +37,12 @@ MOST_CONTENDERS = 8
 
 MOST_EXACT_CONTENDERS = 6
 """... if the last fits are exact and the search was not."""
+
+DEAR_SHARE = 0.5
+"""Share of a budget in seconds above which exact fits of a few candidates are too dear ..."""
+
+QUICKER = 0.5
+"""... if collapsed ones take no more than this share of their time."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +73,19 @@ class Plan:
         is_looser = posterior in ("full", "diagonal") and first != "stochastic"
         cheap: Posterior = "laplace" if is_looser else posterior
         return cls(Stage(first, cheap, num_inducing), Stage(last, posterior, num_inducing))
+
+    def in_time(self, seconds: float, rows: TrainingData, settings: Mapping[str, Any]) -> Plan:
+        """The same, but with a search by collapsed fits if there is no time for exact ones."""
+        if self.search.bound != "exact" or math.isinf(seconds):
+            return self
+        quick = replace(self.search, bound="collapsed")
+        exact, collapsed = (
+            Prices.of(stage, rows, settings).fit(Proposal(Leaf("SE")))
+            for stage in (self.search, quick)
+        )
+        if FEW * exact <= DEAR_SHARE * seconds or collapsed > QUICKER * exact:
+            return self
+        return Plan(quick, quick if self.final == self.search else self.final)
 
     def notice(self, num_rows: int) -> str:
         """Which bounds were used."""

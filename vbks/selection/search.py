@@ -2,54 +2,85 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from vbks.execution import Workshop
 from vbks.inference.local_fit import Correction, LocalFit
-from vbks.inference.proposal import Proposal
-from vbks.selection.budget import Budget, Purse
-from vbks.selection.strategy import SearchState, Step, Strategy, contenders, left_behind
+from vbks.inference.proposal import Proposal, structure_of
+from vbks.selection.budget import Purse
+from vbks.selection.prices import all_alike
+from vbks.selection.strategy import SearchState, Step, Strategy
 
-FINAL_SHARE = 0.25
-"""Share of a budget in seconds that is kept for the last fits of the best."""
+SHOWN = 3
+"""Candidates that were not tried which a sentence names; `Search.untried` has all."""
+
+Price = Callable[[Proposal], float]
+"""What a fit costs, roughly, in seconds."""
+
+Reserve = Callable[[Sequence[LocalFit]], Sequence[float]]
+"""What is to be kept for the last fits of the best of these, best first."""
+
+
+def nothing(fits: Sequence[LocalFit]) -> Sequence[float]:
+    """The reserve where there are no last fits."""
+    return ()
 
 
 class Search:
     """A strategy at work until it ends or its budget does.
 
-    ``final_share`` of a budget in seconds is kept for the last fits of the best; ``path`` has a
-    step for every time that another candidate became the best, by the criterion.
+    ``price`` and ``reserve`` are what the purse plans with, and ``space`` are candidates that are
+    to be tried whatever the strategy proposes before it is stopped. ``path`` has a step for every
+    time that another candidate became the best, by the criterion.
     """
 
     def __init__(
         self,
         strategy: Strategy,
         workshop: Workshop,
-        budget: Budget,
+        purse: Purse,
         criterion: Correction = "laplace",
-        final_share: float = FINAL_SHARE,
+        *,
+        price: Price = all_alike,
+        reserve: Reserve = nothing,
+        space: Sequence[Proposal] = (),
     ) -> None:
-        kept = replace(budget, seconds=(1.0 - final_share) * budget.seconds)
-        self.strategy, self.workshop, self.purse = strategy, workshop, Purse(kept)
+        self.strategy, self.workshop, self.purse = strategy, workshop, purse
         self.criterion: Correction = criterion
+        self.price, self.reserve, self.space = price, reserve, space
         self.path: list[Step] = []
-        self.left_out = 0
+        self.untried: tuple[str, ...] = ()
+        self.seconds = 0.0
 
     def run(self) -> SearchState:
         """The last state."""
         state = SearchState()
         while True:
             state, proposals = self.strategy.propose(state)
-            fits = self._fits(proposals)
+            fits = self._fits(proposals, state)
             if fits:
                 state = self.strategy.absorb(state, fits)
                 self._note(state)
-            self.left_out = len(proposals) - len(fits)
-            if self.left_out or not proposals:
+            left = proposals[len(fits) :]
+            if left or not proposals:
+                self._end(state, left)
                 return state
+
+    def _fits(self, proposals: Sequence[Proposal], state: SearchState) -> list[LocalFit]:
+        """As many fits as there is budget for, warp by warp, which shows what they cost."""
+        fits: list[LocalFit] = []
+        for _, group in groupby(proposals, key=lambda proposal: proposal.warp):
+            own = list(group)
+            costs = [self.price(proposal) for proposal in own]
+            while own:
+                num = self.purse.affordable(costs, self.reserve([*state.fits, *fits]))
+                if not num:
+                    return fits
+                fits += self.workshop.fit(own[:num])
+                self.purse.spend(costs[:num])
+                own, costs = own[num:], costs[num:]
+        return fits
 
     def _note(self, state: SearchState) -> None:
         """Remember the best if it is another one than before."""
@@ -63,47 +94,26 @@ class Search:
         if not self.path or not self.path[-1].is_same(step):
             self.path.append(step)
 
-    def _fits(self, proposals: Sequence[Proposal]) -> list[LocalFit]:
-        """As many fits as there is budget for, warp by warp, which shows what they cost."""
-        fits: list[LocalFit] = []
-        for _, group in groupby(proposals, key=lambda proposal: proposal.warp):
-            own = list(group)
-            affordable = self.purse.affordable(len(own))
-            if affordable:
-                began = time.perf_counter()
-                fits += self.workshop.fit(own[:affordable])
-                self.purse.spend(affordable, time.perf_counter() - began)
-            if affordable < len(own):
-                break
-        return fits
+    def _end(self, state: SearchState, left: Sequence[Proposal]) -> None:
+        """Remember when it was over, and what was left."""
+        self.seconds = self.purse.seconds
+        known = {structure_of(fit)[0] for fit in state.fits} | {p.structure[0] for p in left}
+        never = [] if state.ending else [p for p in self.space if p.structure[0] not in known]
+        self.untried = tuple(str(proposal) for proposal in (*left, *never))
 
     def notice(self, state: SearchState) -> str:
-        """How the search has ended, and how to let it go on."""
-        tried = f"{self.purse.candidates} candidates were tried in {self.purse.seconds:.0f} s"
+        """How the search has ended, what it has not tried, and how to let it go on."""
+        tried = f"{self.purse.candidates} candidates were tried in {self.seconds:.0f} s"
         if state.ending:
             return f"{tried}: {state.ending}."
-        more = f"{self.left_out} more were proposed" if self.left_out else "it could go on"
+        more = _not_tried(self.untried) if self.untried else "it could go on"
         return f"{tried}, and {more}. Give a larger budget=, in seconds, to let it think longer."
 
 
-def finish_best(
-    fits: Sequence[LocalFit], workshop: Workshop, margin: float, most: int | None
-) -> tuple[list[LocalFit], str]:
-    """Contenders fitted to the end, the others as dropped, and a sentence if that went wrong.
-
-    If all last fits fail, those of the search stay as they are.
-    """
-    going = contenders(fits, margin, most)
-    if not going:
-        return list(fits), ""
-    best = max(fits[k].log_evidence() for k in going)
-    done = dict(zip(going, workshop.go_on([fits[k] for k in going]), strict=True))
-    if not any(fit.status == "fitted" for fit in done.values()):
-        reason = next(fit.reason for fit in done.values())
-        return list(fits), f"The last fits failed, so those of the search are used: {reason}"
-    return [
-        replace(done[k], seconds=fit.seconds + done[k].seconds, race=fit.race)
-        if k in done
-        else left_behind(fit, best, "search")
-        for k, fit in enumerate(fits)
-    ], ""
+def _not_tried(names: Sequence[str]) -> str:
+    """How many were not tried, and the first of them."""
+    num, more = len(names), len(names) - SHOWN
+    text = f"{num} more {'was' if num == 1 else 'were'} not: {', '.join(names[:SHOWN])}"
+    if more > 0:
+        text += f" and {more} other{'' if more == 1 else 's'}"
+    return text

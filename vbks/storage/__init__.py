@@ -1,6 +1,6 @@
 """Storage: fits as plain values and arrays in files that are written whole and read with doubt."""
 
-from vbks.storage.array_file import read_arrays
+from vbks.storage.array_file import read_arrays, write_arrays
 from vbks.storage.fit_encoding import FIT_ARRAYS, InducingInputs, decode_fit, encode_fit
 from vbks.storage.likelihood_encoding import decode_likelihood, encode_likelihood
 from vbks.storage.records import Packing, Record, Unpacking, damaged, plain_number
@@ -18,4 +18,5 @@ __all__ = [
     "encode_likelihood",
     "plain_number",
     "read_arrays",
+    "write_arrays",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from vbks.arrays import Array
 from vbks.errors import FileError
 from vbks.storage.records import damaged
+from vbks.storage.writing import write_file
 
 SUFFIX = ".npy"
 """Of the members of such a file."""
@@ -33,6 +34,12 @@ def read_arrays(file: Path, names: Sequence[str] | None = None) -> dict[str, Arr
         raise
     except Exception as error:  # zipfile and NumPy raise errors of many kinds at damaged bytes
         raise damaged(f"'{file}' cannot be read: {str(error).rstrip('.')}") from error
+
+
+def write_arrays(file: Path, arrays: Mapping[str, Array]) -> None:
+    """Write arrays as lists of float64, lowest byte first, completely or not at all."""
+    flat = {name: np.asarray(values, "<f8").ravel() for name, values in arrays.items()}
+    write_file(file, lambda stream: np.savez(stream, **flat))
 
 
 def _check_members(

@@ -18,7 +18,7 @@ def write_plain(file: Path, values: dict[str, Any]) -> None:
 
 
 def read_plain(file: Path) -> Record:
-    """The named values of a file, none of which is believed yet."""
+    """The named values of a file, none of which is believed yet; none at all if it has others."""
     try:
         values = json.loads(file.read_bytes(), parse_constant=_refuse_constant)
     except OSError as error:
@@ -27,7 +27,7 @@ def read_plain(file: Path) -> Record:
         ) from error
     except (ValueError, RecursionError) as error:
         raise damaged(f"'{file}' is not JSON that can be read: {error}") from None
-    return Record.of(values, f"'{file}'")
+    return Record(values if isinstance(values, dict) else {}, f"'{file}'")
 
 
 def _refuse_constant(text: str) -> NoReturn:

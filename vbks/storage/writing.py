@@ -20,13 +20,13 @@ def write_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    sync_folder(path.parent)
+    sync(path.parent)
 
 
-def sync_folder(folder: Path) -> None:
-    """Have the names in a folder reach the disk, where the system can be asked to."""
+def sync(path: Path) -> None:
+    """Have a file, or the names in a folder, reach the disk, where the system can be asked to."""
     if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
+        descriptor = os.open(path, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:

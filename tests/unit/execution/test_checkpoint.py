@@ -212,20 +212,20 @@ with checkpointed({str(tmp_path)!r}, InOrder(), {{}}):
 def test_full_disk__ends_the_run_and_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = module._write_chunk
+    write = module.write_chunk
     written: list[Path] = []
 
-    def fill_up(file: Path, results: Any) -> None:
+    def fill_up(file: Path, results: Any, clock: float) -> None:
         if len(written) == 3:
             raise OSError(errno.ENOSPC, "No space left on device")
-        write(file, results)
+        write(file, results, clock)
         written.append(file)
 
-    monkeypatch.setattr(module, "_write_chunk", fill_up)
+    monkeypatch.setattr(module, "write_chunk", fill_up)
     message = "No space left on device. The 3 pieces of work that are there are whole: make room"
     with pytest.raises(FileError, match=message):
         list(opened(tmp_path).run(quick_work()))
-    monkeypatch.setattr(module, "_write_chunk", write)
+    monkeypatch.setattr(module, "write_chunk", write)
     counted = Counted()
     assert len(dict(opened(tmp_path, counted).run(quick_work()))) == 6
     assert len(counted.done) == 3
@@ -271,11 +271,38 @@ def test_long_stage__goes_on_from_its_scratch(
     assert not [name for name in files(tmp_path) if "scratch" in name]
 
 
-def test_journal__is_read_as_it_was_written(tmp_path: Path) -> None:
+def decisions(folder: Path, budget: float, made: list[int], section: str = "search") -> list[int]:
+    """Three decisions, new ones being taken from a list."""
+    journal = opened(folder).journal([budget])
+    return [journal.decide(section, lambda: made.pop(0)) for _ in range(3)]
+
+
+def test_journal__decides_as_before(tmp_path: Path) -> None:
+    assert decisions(tmp_path, 5, [4, 2, 0]) == [4, 2, 0]
+    assert decisions(tmp_path, 5, []) == [4, 2, 0]
+    journal = opened(tmp_path).journal([5])
+    assert [journal.decide("search", int) for _ in range(3)] == [4, 2, 0]
+    assert journal.decide("last", lambda: 6) == 6
+    assert decisions(tmp_path, 5, [1, 1], "last") == [6, 1, 1]
+
+
+def test_journal__has_more_to_do_with_a_larger_budget(tmp_path: Path) -> None:
+    journal, made = opened(tmp_path).journal([5]), iter([4, 2, 0])
+    assert [journal.decide("search", made.__next__) for _ in range(3)] == [4, 2, 0]
+    assert journal.decide("last", lambda: 6) == 6
+    larger = opened(tmp_path).journal([9])
+    assert [larger.decide("search", lambda: 7) for _ in range(3)] == [4, 2, 7]
+    assert larger.decide("last", lambda: 3) == 3
+
+
+def test_clock__goes_on_after_an_interruption(tmp_path: Path) -> None:
     kept = opened(tmp_path)
-    assert kept.read_journal() == {}
-    kept.write_journal({"seconds": 1.5, "decisions": [3, 4]})
-    assert opened(tmp_path).read_journal() == {"seconds": 1.5, "decisions": [3, 4]}
+    kept._began -= 100.0
+    list(kept.run(quick_work(2)))
+    again = opened(tmp_path)
+    assert again.clock() < 50.0
+    list(again.run(quick_work(2)))
+    assert again.clock() > 100.0
 
 
 def test_executor__is_closed_when_results_are_not_wanted(tmp_path: Path) -> None:

@@ -115,6 +115,7 @@ def make_selection(bound: str = "exact", **changes: Any) -> Selection:
         "settings": BeliefSettings("vbks", 1.5, "grammar", 0.3, "bic", members=4, seed=7),
         "feature_names": ("day \u00b5",),
         "notices": ("2 rows have the inputs of an earlier row.",),
+        "untried": ("SE + PER", "RQ of log targets"),
         "trace": trace.T.rename_axis("proportion"),
     }
     return Selection(fits, data, **settings | changes)

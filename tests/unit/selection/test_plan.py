@@ -1,10 +1,14 @@
 """Tests of how fits are planned."""
 
+import math
+
 import numpy as np
 import pytest
 
 from vbks.data import TrainingData, prepare
+from vbks.execution import Stage
 from vbks.inference import make_likelihood
+from vbks.inference.local_fit import Bound
 from vbks.selection import Plan
 
 SETTINGS = {"likelihood": make_likelihood("gaussian")}
@@ -57,3 +61,26 @@ def test_notice__names_both_bounds() -> None:
     searched, judged = plan.notice(900).split(", and ")
     assert searched == "Candidates were searched by collapsed fits to 900 rows"
     assert judged == "the best of them by exact ones."
+
+
+def test_in_time__exact_fits_give_way_to_collapsed_ones_if_there_is_no_time() -> None:
+    rows, stage = make_data(1500), Stage("exact", "point")
+    plan = Plan(stage, stage).in_time(60.0, rows, SETTINGS)
+    assert (plan.search.bound, plan.search.posterior) == ("collapsed", "point")
+    assert plan.final == plan.search
+    plan = Plan(stage, Stage("exact", "full")).in_time(60.0, rows, SETTINGS)
+    assert (plan.search.bound, plan.final.bound) == ("collapsed", "exact")
+
+
+@pytest.mark.parametrize(
+    ("bound", "num_rows", "seconds"),
+    [
+        ("exact", 1500, math.inf),
+        ("exact", 1500, 1e6),
+        ("exact", 40, 0.1),
+        ("stochastic", 1500, 1.0),
+    ],
+)
+def test_in_time__else_the_plan_stays(bound: Bound, num_rows: int, seconds: float) -> None:
+    plan = Plan(Stage(bound, "point"), Stage(bound, "point"))
+    assert plan.in_time(seconds, make_data(num_rows), SETTINGS) is plan

@@ -1,47 +1,26 @@
 """Tests of searches, with a workshop that makes fits up."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
 import pytest
+from searches import Clock, Pretence
 
+import vbks
 from vbks.data import Identity, Log, Warp
-from vbks.grammar import parse
-from vbks.inference import LocalFit, Mode
-from vbks.inference.proposal import Proposal
-from vbks.selection import Budget, FixedSpace, Search, finish_best
+from vbks.grammar import num_leaves, parse
+from vbks.inference import LocalFit
+from vbks.inference.proposal import Proposal, pairs_of
+from vbks.selection import Budget, FixedSpace, Purse, Search
 
 SPACE = tuple(parse(text) for text in ("SE", "LIN", "PER", "RQ"))
 WARPS: tuple[Warp, ...] = (Identity(), Log())
 
 
-@dataclass
-class Pretence:
-    """A workshop in which a fit is worth what its text is long."""
-
-    calls: list[int] = field(default_factory=list)
-    gain: float = 0.0
-
-    def fit(self, proposals: Sequence[Proposal]) -> list[LocalFit]:
-        self.calls.append(len(proposals))
-        return [self._fit(p.expression, p.warp) for p in proposals]
-
-    def go_on(self, fits: Sequence[LocalFit]) -> list[LocalFit]:
-        self.calls.append(len(fits))
-        return [replace(self._fit(f.expression, f.warp), seconds=2.0) for f in fits]
-
-    def _fit(self, expression: Any, warp: Warp) -> LocalFit:
-        elbo = float(len(str(expression))) + self.gain
-        mode = Mode(np.zeros(3), np.zeros((3, 3)), 1.0, elbo, 0.0, 0.0, elbo)
-        return LocalFit(
-            expression, 1, 9, "exact", "full", 3, elbo=elbo, modes=(mode,), seconds=1.0, warp=warp
-        )
-
-
-def search(budget: Budget, workshop: Pretence) -> Search:
-    return Search(FixedSpace(SPACE, WARPS), workshop, budget)  # type: ignore[arg-type]
+def search(budget: Budget, workshop: Pretence, members: Any = SPACE, **settings: Any) -> Search:
+    purse = Purse(budget, clock=workshop.clock)
+    strategy = FixedSpace(members, WARPS)
+    return Search(strategy, workshop, purse, **settings)  # type: ignore[arg-type]
 
 
 def test_search__goes_on_until_the_strategy_ends() -> None:
@@ -50,6 +29,7 @@ def test_search__goes_on_until_the_strategy_ends() -> None:
     state = found.run()
     assert len(state.fits) == 8
     assert workshop.calls == [4, 4]
+    assert found.untried == ()
     assert "8 candidates were tried" in found.notice(state)
     assert "all members of the space were tried" in found.notice(state)
 
@@ -58,40 +38,78 @@ def test_search__ends_with_its_budget_and_says_what_was_left_out() -> None:
     found = search(Budget(candidates=6), Pretence())
     state = found.run()
     assert len(state.fits) == 6
-    assert "2 more were proposed. Give a larger budget" in found.notice(state)
+    assert found.untried == ("PER of log targets", "RQ of log targets")
+    assert found.notice(state) == (
+        "6 candidates were tried in 0 s, and 2 more were not: PER of log targets, RQ of log "
+        "targets. Give a larger budget=, in seconds, to let it think longer."
+    )
 
 
-def test_finish_best__others_are_dropped_with_their_distance() -> None:
-    state = search(Budget(), Pretence()).run()
-    finisher = Pretence(gain=1.0)
-    fits, failure = finish_best(state.fits, finisher, 0.5, 3)  # type: ignore[arg-type]
-    assert not failure
-    statuses = [fit.status for fit in fits]
-    assert statuses.count("fitted") == 3
-    assert finisher.calls == [3]
-    kept = next(fit for fit in fits if fit.status == "fitted")
-    assert kept.seconds == 3.0
-    assert kept.elbo == 4.0
-    dropped = next(fit for fit in fits if str(fit.expression) == "SE")
-    assert dropped.reason == "1.0 nats behind the best after the search"
+def test_search__names_the_first_of_many_that_were_not_tried() -> None:
+    found = search(Budget(candidates=3), Pretence())
+    assert "5 more were not: RQ, SE of log targets, LIN of log targets and 2 others." in (
+        found.notice(found.run())
+    )
+    found = search(Budget(candidates=7), Pretence())
+    assert "1 more was not: RQ of log targets. Give" in found.notice(found.run())
 
 
-@pytest.mark.parametrize("status", ["failed", "dropped"])
-def test_finish_best__without_contenders_changes_nothing(status: str) -> None:
-    state = search(Budget(), Pretence()).run()
-    fits = [replace(fit, status=status) for fit in state.fits]
-    assert finish_best(fits, Pretence(), 6.0, 3) == (fits, "")  # type: ignore[arg-type]
+def test_search__members_that_were_not_even_proposed_are_untried() -> None:
+    space = (*SPACE, parse("SE + PER + LIN"))
+    members = pairs_of(space, WARPS[:1])
+    found = search(Budget(candidates=7), Pretence(), space, space=members)
+    found.run()
+    assert found.untried == ("RQ of log targets", "SE + PER + LIN")
+    found = search(Budget(), Pretence(), space, space=members)
+    found.run()
+    assert found.untried == ()
 
 
-def test_finish_best__keeps_the_search_if_all_last_fits_fail() -> None:
-    class Hopeless(Pretence):
-        def go_on(self, fits: Sequence[LocalFit]) -> list[LocalFit]:
-            return [replace(fit, status="failed", reason="no memory") for fit in fits]
+def test_search__without_a_limit_of_seconds_asks_for_whole_groups() -> None:
+    workshop = Pretence(seconds=10.0)
+    search(Budget(candidates=200), workshop, vbks.K144).run()
+    small = sum(num_leaves(expression) <= 2 for expression in vbks.K144)
+    assert workshop.calls[:2] == [min(small, 24)] * 2
 
-    state = search(Budget(), Pretence()).run()
-    fits, failure = finish_best(state.fits, Hopeless(), 0.5, 3)  # type: ignore[arg-type]
-    assert tuple(fits) == state.fits
-    assert failure == "The last fits failed, so those of the search are used: no memory"
+
+@pytest.mark.parametrize("seconds", [5.0, 20.0, 60.0])
+@pytest.mark.parametrize("speed", [0.1, 0.4, 1.5])
+def test_search__ends_in_time_with_most_of_it_used(seconds: float, speed: float) -> None:
+    workshop = Pretence(seconds=speed, first=1.0)
+    found = search(Budget(seconds=seconds), workshop, vbks.K144)
+    state = found.run()
+    assert len(state.fits) >= 4
+    assert workshop.clock.now <= max(1.1 * seconds, 1.0 + 4 * speed)
+    assert state.ending or workshop.clock.now >= 0.75 * seconds
+    assert state.ending or found.untried
+
+
+def test_search__tiny_budgets_give_an_answer() -> None:
+    workshop = Pretence(seconds=0.5, first=3.0)
+    found = search(Budget(seconds=1.0), workshop, vbks.K144, price=lambda proposal: 0.5)
+    assert len(found.run().fits) == 4
+    assert workshop.calls == [4]
+    assert len(found.untried) == 44
+
+
+def test_search__cost_decides_how_many_are_fitted_together() -> None:
+    def price(proposal: Proposal) -> float:
+        return 100.0 if str(proposal.expression) == "PER" else 1.0
+
+    workshop = Pretence(seconds=1.0)
+    found = search(Budget(seconds=60.0), workshop, price=price)
+    found.run()
+    assert workshop.calls == [2]
+    assert found.untried[:2] == ("PER", "RQ")
+
+
+def test_search__keeps_time_for_last_fits() -> None:
+    def reserve(fits: Sequence[LocalFit]) -> list[float]:
+        return [10.0] * min(len(fits), 3)
+
+    workshop = Pretence(seconds=1.0)
+    search(Budget(seconds=100.0), workshop, vbks.K144, reserve=reserve).run()
+    assert 65.0 < workshop.clock.now < 90.0
 
 
 def test_search__notes_every_new_best_with_its_score() -> None:
@@ -99,3 +117,11 @@ def test_search__notes_every_new_best_with_its_score() -> None:
     found.run()
     (step,) = found.path
     assert (step.candidates, step.expression, step.score) == (8, "LIN", 3.0)
+
+
+def test_search__tells_how_long_it_took_itself() -> None:
+    clock = Clock()
+    found = search(Budget(), Pretence(seconds=2.0, clock=clock))
+    state = found.run()
+    clock.now += 100.0
+    assert "8 candidates were tried in 16 s" in found.notice(state)

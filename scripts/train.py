@@ -1,0 +1,104 @@
+"""Trains on a large table, over the devices of this machine or a Ray cluster.
+
+    .venv/bin/python scripts/train.py rows.csv --y load --out fitted --checkpoint kept
+    .venv/bin/python scripts/train.py rows.npy --out fitted --checkpoint kept --ray HEAD:6379
+
+The table is a CSV file with a header, or a NumPy file [N, D + 1] with the target last, which is
+mapped into memory and never read as a whole. A run that was interrupted goes on from its checkpoint
+when it is started again with the same words.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def main() -> None:
+    """Read the command line, fit, and save."""
+    given = _arguments()
+    import vbks
+    from vbks.errors import VbksError
+
+    try:
+        selection = vbks.fit(
+            *_rows(given.table, given.x, given.y),
+            space=_space(given.space),
+            inference=given.inference,
+            num_inducing=given.inducing,
+            batch_size=given.batch,
+            warps=tuple(given.warps) if given.warps else "auto",
+            budget=given.budget,
+            seed=given.seed,
+            executor=_executor(given),
+            checkpoint=given.checkpoint,
+        )
+        selection.save(given.out)
+    except (VbksError, OSError) as error:
+        sys.exit(f"vbks: {error}")
+    except KeyboardInterrupt:
+        kept = f" What is finished is in '{given.checkpoint}'." if given.checkpoint else ""
+        sys.exit(f"vbks: interrupted.{kept}")
+    columns = ["expression", "warp", "probability", "elbo", "status"]
+    print(selection.belief[columns].head(10).to_string())
+    print(f"Saved to {given.out}. To predict: vbks predict {given.out} new.csv")
+
+
+def _arguments() -> argparse.Namespace:
+    summary = (__doc__ or "").partition("\n")[0]
+    parser = argparse.ArgumentParser(description=summary)
+    parser.add_argument("table", type=Path, help="a CSV file, or .npy with the target last")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the selection")
+    parser.add_argument("--checkpoint", type=Path, help="folder for finished work")
+    parser.add_argument("--x", action="append", help="input column of a CSV file; may be repeated")
+    parser.add_argument("--y", help="target column of a CSV file; by default the last")
+    parser.add_argument("--space", default="K144", help="grow, K12 or K144, or kernels by comma")
+    parser.add_argument(
+        "--inference", default="auto", choices=("auto", "exact", "collapsed", "stochastic")
+    )
+    parser.add_argument("--inducing", type=int, help="inducing points")
+    parser.add_argument("--batch", type=int, help="rows of a minibatch")
+    parser.add_argument("--warps", nargs="*", help="transforms of the target that are tried")
+    parser.add_argument("--budget", type=float, help="seconds")
+    parser.add_argument("--seed", type=int, default=0)
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--devices", nargs="+", help="such as /GPU:0 /GPU:1; by default all")
+    where.add_argument("--ray", metavar="ADDRESS", help="of a Ray cluster")
+    parser.add_argument("--num-gpus", type=float, default=0.0, help="of each task of the cluster")
+    parser.add_argument("--num-cpus", type=float, default=1.0, help="of each task of the cluster")
+    return parser.parse_args()
+
+
+def _rows(table: Path, x: list[str] | None, y: str | None) -> tuple[Any, Any]:
+    """Inputs and targets."""
+    if table.suffix == ".npy":
+        rows = np.load(table, mmap_mode="r", allow_pickle=False)
+        return rows[:, :-1], rows[:, -1]
+    from vbks.csv_files import choose_columns, read_csv, with_dates
+
+    frame = with_dates(read_csv(table))
+    columns = choose_columns(frame, x or (), y)
+    return frame[list(columns.inputs)], frame[columns.target]
+
+
+def _space(text: str) -> Any:
+    import vbks
+
+    named = {"grow": "grow", "K12": vbks.K12, "K144": vbks.K144}
+    return named.get(text) or tuple(part.strip() for part in text.split(","))
+
+
+def _executor(given: argparse.Namespace) -> Any:
+    from vbks.execution import Devices, Ray
+
+    if given.ray:
+        return Ray(given.ray, num_gpus=given.num_gpus, num_cpus=given.num_cpus)
+    return Devices(given.devices)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""Results of a chunk of work in two files: arrays, and plain values that are written after them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vbks.errors import FileError
+from vbks.inference.local_fit import LocalFit
+from vbks.inference.work import Work
+from vbks.storage import (
+    FIT_ARRAYS,
+    InducingInputs,
+    Packing,
+    Unpacking,
+    decode_fit,
+    encode_fit,
+    read_arrays,
+    write_arrays,
+)
+from vbks.storage.candidate_encoding import CANDIDATE_ARRAYS, decode_candidate, encode_candidate
+from vbks.storage.plain_file import read_plain, write_plain
+
+ARRAYS = (*CANDIDATE_ARRAYS, *FIT_ARRAYS, "inducing")
+"""Names of the packed arrays of a chunk."""
+
+
+@dataclass(frozen=True)
+class KeptChunk:
+    """Results of a chunk, and what the clock said when they were done."""
+
+    results: list[Any]
+    clock: float
+
+
+def write_chunk(file: Path, results: Sequence[Any], clock: float) -> None:
+    """Write the results of a chunk; the second file says that both are whole."""
+    packing, inducing = Packing(ARRAYS), InducingInputs()
+    members = [
+        encode_fit(result, inducing, packing)
+        if isinstance(result, LocalFit)
+        else encode_candidate(result, packing)
+        for result in results
+    ]
+    for table in inducing.tables:
+        packing.add("inducing", table)
+    write_arrays(file.with_suffix(".npz"), packing.arrays())
+    write_plain(
+        file.with_suffix(".json"),
+        {
+            "clock": clock,
+            "are_fits": isinstance(results[0], LocalFit),
+            "inducing": [len(table) for table in inducing.tables],
+            "members": members,
+        },
+    )
+
+
+def read_chunk(file: Path, work: Work, k: int) -> KeptChunk | None:
+    """The results of a chunk; files that are not whole are as good as none."""
+    plain, members = file.with_suffix(".json"), work.chunks[k]
+    if not plain.exists():
+        return None
+    try:
+        record = read_plain(plain)
+        arrays = file.with_suffix(".npz")
+        unpacking = Unpacking(read_arrays(arrays, ARRAYS), f"'{arrays}'")
+        D = work.comparison.num_inputs
+        tables = [unpacking.take("inducing", size, D) for size in record.counts("inducing")]
+        records = list(record.records("members", "member"))
+        results: list[Any]
+        if record.flag("are_fits"):
+            results = [decode_fit(own, D, tables, unpacking) for own in records]
+        else:
+            results = [
+                decode_candidate(own, before, unpacking)
+                for own, before in zip(records, members, strict=True)
+            ]
+        unpacking.finish()
+        clock = record.finite("clock")
+    except (FileError, ValueError):
+        return None
+    found, expected = ([str(m.expression) for m in group] for group in (results, members))
+    return KeptChunk(results, clock) if found == expected else None

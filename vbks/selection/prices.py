@@ -1,0 +1,160 @@
+"""What fits cost, roughly, before any of them was made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from vbks.data import TrainingData
+from vbks.execution import Stage
+from vbks.grammar import Expression, leaves, num_leaves
+from vbks.inference.climbing import (
+    CHILD_SCHEDULE,
+    CHILD_SHARE,
+    CLIMB_EVALUATIONS,
+    CLIMB_SCHEDULE,
+    CLIMBERS,
+    LOOK_EVALUATIONS,
+    LOOK_SCHEDULE,
+)
+from vbks.inference.comparison import LOOK_ELEMENTS, LOOK_INDUCING, LOOK_ROWS, Comparison
+from vbks.inference.local_fit import LocalFit
+from vbks.inference.proposal import Proposal
+from vbks.inference.restarts import Schedule
+from vbks.inference.rounds import ROWS_PER_INDUCING
+from vbks.inference.settings import compare
+from vbks.kernels import family_of, lay_out, num_waves
+
+SECONDS_PER_EVALUATION = 1e-3
+"""Of one start of a candidate, beside its matrices; like all figures here, measured on one core."""
+
+SECONDS_PER_PRODUCT = 9e-11
+"""Of N³ in an exact evaluation with its gradient ..."""
+
+SECONDS_PER_EXACT_ELEMENT = 2e-8
+"""... and of N² in it."""
+
+SECONDS_PER_ELEMENT = 7e-8
+"""Of M (M + N) in a collapsed one."""
+
+LEAF_SHARE = 0.12
+"""What another leaf adds to the price of elements."""
+
+SECONDS_PER_SLOW_ELEMENT = 1.3e-7
+"""Of N² or M (M + N) for a leaf that has no quick way, but only a formula or a GPflow kernel."""
+
+CLIMB_SHARE = 0.3
+"""Share of the evaluations of a climb that each leaf needs to converge, up to all of them."""
+
+AGAIN_EVALUATIONS = 45
+"""Evaluations of a candidate that goes on from an earlier fit, and of its curvature ..."""
+
+BOUND_EVALUATIONS = 160
+"""... and those that a bound with q(θ) adds for each leaf."""
+
+ROUNDS = 15
+"""Rounds of a stochastic fit, the last passes counted as some."""
+
+
+def all_alike(candidate: object) -> float:
+    """The price where nothing is known: one second."""
+    return 1.0
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Prices of the fits of one stage, in seconds of one core of the machine they were measured on.
+
+    They need not be right, as the pace is learnt, but right in relation to each other.
+    """
+
+    comparison: Comparison
+
+    @classmethod
+    def of(cls, stage: Stage, rows: TrainingData, settings: Mapping[str, Any]) -> Prices:
+        """Prices of the fits that a workshop makes of rows by a stage."""
+        comparison, _ = compare(
+            rows,
+            1,
+            inference=stage.bound,
+            posterior=stage.posterior,
+            num_inducing=stage.num_inducing,
+            **settings,
+        )
+        return cls(comparison)
+
+    def fit(self, proposal: Proposal) -> float:
+        """The price of a new fit; more waves have more starts, and a child has fewer."""
+        num_looks = self._look_evaluations(proposal.expression, proposal.parent is not None)
+        look = num_looks * self._look_evaluation(proposal.expression)
+        return look + self._climb(proposal.expression)
+
+    def go_on(self, fit: LocalFit) -> float:
+        """The price of going on from an earlier fit."""
+        if self.comparison.bound == "stochastic":
+            return self._climb(fit.expression)
+        evaluations = AGAIN_EVALUATIONS + self._bound_evaluations(fit.expression)
+        return evaluations * self._evaluation(fit.expression)
+
+    def _look_evaluations(self, expression: Expression, is_child: bool) -> int:
+        layout = lay_out(expression, self.comparison.num_inputs, self.comparison.ard)
+        waves = max(1, num_waves(layout))
+        starts, schedule = self.comparison.restarts * waves**2, LOOK_SCHEDULE
+        if is_child:
+            starts, schedule = math.ceil(CHILD_SHARE * starts), CHILD_SCHEDULE
+        left = [(evaluations, waves * going) for evaluations, going in schedule]
+        return _num_evaluations(starts, left, LOOK_EVALUATIONS)
+
+    def _look_evaluation(self, expression: Expression) -> float:
+        """One evaluation of a look, which is cheaper than that of a fit where that is dear."""
+        if self.comparison.looks_at_all:
+            return self._evaluation(expression)
+        is_stochastic = self.comparison.bound == "stochastic"
+        smallest = LOOK_INDUCING * (LOOK_INDUCING + LOOK_ROWS)
+        return _collapsed(smallest if is_stochastic else LOOK_ELEMENTS, expression)
+
+    def _climb(self, expression: Expression) -> float:
+        """What follows the look."""
+        if self.comparison.bound == "stochastic" and not self.comparison.is_small:
+            elements = 2 * ROWS_PER_INDUCING * self.comparison.num_inducing**2
+            return ROUNDS * _collapsed(elements, expression)
+        share = min(1.0, CLIMB_SHARE * num_leaves(expression))
+        evaluations = share * _num_evaluations(CLIMBERS, CLIMB_SCHEDULE, CLIMB_EVALUATIONS)
+        evaluations += self._bound_evaluations(expression)
+        return evaluations * self._evaluation(expression)
+
+    def _bound_evaluations(self, expression: Expression) -> int:
+        """What q(θ) adds where it is part of the bound."""
+        return BOUND_EVALUATIONS * num_leaves(expression) * self.comparison.bounds_theta
+
+    def _evaluation(self, expression: Expression) -> float:
+        """One evaluation of an exact or collapsed fit from one start."""
+        N, M = self.comparison.num_rows, self.comparison.num_inducing
+        if self.comparison.bound != "exact":
+            return _collapsed(M * (M + N), expression)
+        elements = N**2 * _per_element(expression, SECONDS_PER_EXACT_ELEMENT)
+        return SECONDS_PER_EVALUATION + SECONDS_PER_PRODUCT * N**3 + elements
+
+
+def _collapsed(elements: int, expression: Expression) -> float:
+    """One collapsed evaluation with so many numbers in its kernel matrices."""
+    return SECONDS_PER_EVALUATION + elements * _per_element(expression, SECONDS_PER_ELEMENT)
+
+
+def _per_element(expression: Expression, of_one_leaf: float) -> float:
+    """Seconds of a number in kernel matrices, from those if there is a single quick leaf."""
+    own = leaves(expression)
+    num_slow = sum(family_of(leaf.family).route in ("dense", "opaque") for leaf in own)
+    quick = of_one_leaf * (1.0 + LEAF_SHARE * (len(own) - 1))
+    return quick + SECONDS_PER_SLOW_ELEMENT * num_slow
+
+
+def _num_evaluations(starts: int, schedule: Schedule, most: int) -> int:
+    """Evaluations of all starts together, of which fewer and fewer go on."""
+    total, before = 0, 0
+    for evaluations, left in (*schedule, (most, 0)):
+        total += starts * (evaluations - before)
+        before, starts = evaluations, min(starts, left)
+    return total
