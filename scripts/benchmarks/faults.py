@@ -36,6 +36,9 @@ ASKED_DIFFERENCE = 1e-8
 DISK_KILOBYTES = 300
 """Of a disk that is soon full."""
 
+LOOPBACK = "127.0.0.2"
+"""Where the cluster's nodes are. Ray takes 127.0.0.1 for the address that others see."""
+
 MOST_SECONDS = 900.0
 """After which a run counts as one that does not end."""
 
@@ -217,8 +220,8 @@ def _clusters(size: Size, place: Path, whole: Ended, context: Context) -> Iterat
     for what in ("worker", "node"):
         cluster: Any = Cluster()
         try:
-            cluster.add_node(num_cpus=1, node_ip_address="127.0.0.1", include_dashboard=False)
-            second = cluster.add_node(num_cpus=1, node_ip_address="127.0.0.1")
+            cluster.add_node(num_cpus=1, node_ip_address=LOOPBACK, include_dashboard=False)
+            second = cluster.add_node(num_cpus=1, node_ip_address=LOOPBACK)
             runs = Runs(size, place / f"ray-{what}", cluster.address)
             child, began = runs.start(), time.monotonic()
             _wait_for_work(runs)

@@ -40,7 +40,7 @@ STEPS = 40
 WORKERS = ("devices", "Ray")
 
 FIT = """
-import json, sys, time
+import json, resource, sys, time
 import numpy as np
 job = json.loads(sys.argv[1])
 import tensorflow as tf
@@ -76,7 +76,8 @@ def fit(num_rows, expressions):
 
 fit(job["rows"], vbks.K144[:: 144 // job["warm"]])
 seconds, fits = fit(job["rows"], vbks.K144[:: 144 // job["kernels"]])
-print(json.dumps({"seconds": seconds, "elbos": [fit.elbo for fit in fits]}))
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps({"seconds": seconds, "elbos": [fit.elbo for fit in fits], "megabytes": peak}))
 """
 
 MACHINE = """
@@ -111,10 +112,11 @@ QUICK = Size(600, 16, (2, 4), (300, 600), 1, 2)
 
 @dataclass(frozen=True)
 class Fitted:
-    """Seconds and bounds of all kernels."""
+    """Seconds, bounds of all kernels, and the most memory of the process that hands out work."""
 
     seconds: float
     elbos: list[float]
+    megabytes: float
 
 
 def run(context: Context) -> list[Figure]:
@@ -156,12 +158,8 @@ def _products(num: int) -> list[float]:
 
 def _workers(size: Size) -> Iterator[Figure]:
     for executor in WORKERS:
-        one, two = (
-            _best(
-                size, executor=executor, workers=workers, rows=size.rows, kernels=max(size.kernels)
-            )
-            for workers in (1, 2)
-        )
+        job = {"executor": executor, "rows": size.rows, "kernels": max(size.kernels)}
+        one, two = (_best(size, **job, workers=workers) for workers in (1, 2))
         speed_up = one.seconds / two.seconds
         tell(f"{executor}: {one.seconds:.1f} s by one worker, {two.seconds:.1f} s by two")
         yield Figure(
@@ -174,6 +172,14 @@ def _workers(size: Size) -> Iterator[Figure]:
         )
         difference = np.max(np.abs(np.subtract(one.elbos, two.elbos)))
         yield Figure(f"{executor}: largest difference of bounds", float(difference), "nats")
+        if executor == "Ray":
+            few = _fit(
+                _job(size, executor=executor, workers=2, rows=size.rows, kernels=size.kernels[0])
+            )
+            yield Figure(
+                f"Ray: memory of the driver for {len(two.elbos)} kernels", two.megabytes, "MB",
+                others=f"{few.megabytes:.0f} MB for {len(few.elbos)}",
+            )  # fmt: skip
 
 
 def _kernels(size: Size) -> Iterator[Figure]:
@@ -208,9 +214,12 @@ def _rows(size: Size) -> Iterator[Figure]:
 
 def _best(size: Size, **job: Any) -> Fitted:
     """The quickest of the repeats."""
-    job |= {"inducing": size.inducing, "warm": size.warm}
-    found = [_fit(job) for _ in range(size.repeats)]
+    found = [_fit(_job(size, **job)) for _ in range(size.repeats)]
     return min(found, key=lambda fitted: fitted.seconds)
+
+
+def _job(size: Size, **job: Any) -> dict[str, Any]:
+    return {**job, "inducing": size.inducing, "warm": size.warm}
 
 
 def _fit(job: dict[str, Any]) -> Fitted:
@@ -222,4 +231,4 @@ def _fit(job: dict[str, Any]) -> Fitted:
     if done.returncode:
         raise RuntimeError(done.stderr[-2000:])
     found = json.loads(done.stdout.splitlines()[-1])
-    return Fitted(found["seconds"], found["elbos"])
+    return Fitted(found["seconds"], found["elbos"], found["megabytes"])

@@ -55,6 +55,9 @@ NUM_INDUCING = 16
 NUM_TIGHT = 96
 """Inducing points with which bounds are as good as exact."""
 
+RESTARTS = 4
+"""Starts of each candidate, and more of those with several waves."""
+
 NUM_RIVALS = 5
 """Structures of each space that are fitted with so many, beside K12."""
 
@@ -240,7 +243,7 @@ def _workshop(rows: TrainingData, num_inducing: int, seed: int) -> Workshop:
     X, _ = rows.arrays()
     half = 0.5 * (X.max() - X.min()) * (1.0 - 0.5 / num_inducing)
     Z = 0.5 * (X.max() + X.min()) + np.linspace(-half, half, num_inducing)[:, np.newaxis]
-    settings = {"inducing": Z, "seed": seed}
+    settings = {"inducing": Z, "seed": seed, "restarts": RESTARTS}
     return Workshop({Identity(): rows}, Stage("collapsed", "laplace"), True, settings)
 
 

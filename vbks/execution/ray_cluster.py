@@ -24,9 +24,6 @@ AHEAD = 2
 WAIT_SECONDS = 1.0
 """Between two looks at whether somebody wants to stop."""
 
-LOOPBACK = "127.0.0.1"
-"""The address of this machine for itself."""
-
 KNOWN = 4
 """Comparisons that a worker remembers with what it has computed for them."""
 
@@ -126,10 +123,12 @@ def _connected(address: str | None) -> Any:
         ) from None
     if ray.is_initialized():
         return ray
-    local: dict[str, Any] = {} if address else {"include_dashboard": False}
-    if address is None or address.startswith(LOOPBACK):
+    local: dict[str, Any] = {}
+    if address is None:
+        local = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+    elif address.startswith("127."):
         # Else it looks for a node at the address that this machine has for others.
-        local["_node_ip_address"] = LOOPBACK
+        local = {"_node_ip_address": address.partition(":")[0]}
     try:
         ray.init(address=address, log_to_driver=False, configure_logging=False, **local)
     except (ConnectionError, RuntimeError, ValueError) as error:
