@@ -33,7 +33,7 @@ from benchmarks.door.telling import tell
 ASKED_DIFFERENCE = 1e-8
 """Of beliefs."""
 
-DISK_KILOBYTES = 300
+DISK_KILOBYTES = 120
 """Of a disk that is soon full."""
 
 LOOPBACK = "127.0.0.2"
@@ -74,7 +74,8 @@ except VbksError as error:
     print("vbks:", error, file=sys.stderr)
     sys.exit(3)
 belief = dict(zip([str(f.expression) for f in selection.fits], map(float, selection.probabilities)))
-print(json.dumps(belief))
+with open(job["answer"], "w") as file:
+    json.dump(belief, file)
 """
 
 
@@ -108,16 +109,19 @@ class Runs:
     def __init__(self, size: Size, folder: Path, address: str = "") -> None:
         self.size, self.folder, self.address = size, folder, address
         self.log = folder.parent / f"{folder.name}.log"
+        self.answer = folder.parent / f"{folder.name}.answer"
 
     def start(self) -> subprocess.Popen[str]:
         """A run that has just begun; what it imports is there."""
         self.log.unlink(missing_ok=True)
+        self.answer.unlink(missing_ok=True)
         job = {
             "rows": self.size.rows,
             "every": self.size.every,
             "restarts": self.size.restarts,
             "folder": str(self.folder),
             "log": str(self.log),
+            "answer": str(self.answer),
             "address": self.address,
         }
         child = subprocess.Popen(
@@ -133,10 +137,10 @@ class Runs:
 
     def end(self, child: subprocess.Popen[str], began: float) -> Ended:
         """The run after it has ended by itself."""
-        output, errors = child.communicate(timeout=MOST_SECONDS)
-        belief = json.loads(output.splitlines()[-1]) if child.returncode == 0 else None
-        said = errors.strip().splitlines()
-        return Ended(belief, said[-1] if said else "", self.worked_on(), time.monotonic() - began)
+        _, errors = child.communicate(timeout=MOST_SECONDS)
+        belief = json.loads(self.answer.read_text()) if child.returncode == 0 else None
+        said = [line for line in errors.splitlines() if line.startswith("vbks:")]
+        return Ended(belief, " ".join(said), self.worked_on(), time.monotonic() - began)
 
     def whole(self) -> Ended:
         """A run from its beginning to its end."""
@@ -268,7 +272,7 @@ def _full_disk(size: Size, place: Path, whole: Ended, context: Context) -> Itera
             context.left_out.append("a full disk: this user may not mount one")
             return
         runs = Runs(size, disk / "run")
-        runs.log = place / "disk.log"
+        runs.log, runs.answer = place / "disk.log", place / "disk.answer"
         stopped = runs.whole()
         kept = runs.finished()
         tell(f"full disk: {kept} pieces are kept; {stopped.message}")

@@ -88,7 +88,7 @@ def test_other_rows_or_settings__are_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(FileError, match=name):
             fit(tmp_path, **{**settings, **change})
-    with pytest.raises(FileError, match="rows was"):
+    with pytest.raises(FileError, match="its rows were others"):
         vbks.fit(*make_rows(41), checkpoint=tmp_path, **{**SETTINGS, **settings})
 
 

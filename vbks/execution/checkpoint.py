@@ -194,10 +194,11 @@ def _agreed(folder: Path, settings: Mapping[str, Any], adopted: Sequence[str]) -
     before = dict(record.record("settings").values)
     for name in sorted({*before, *now} - {*adopted}):
         if before.get(name) != now.get(name):
+            what = f"{name} was {quote(before.get(name))} and is {quote(now.get(name))}"
             raise FileError(
-                f"the checkpoint folder '{folder}' has the work of another call: {name} was "
-                f"{quote(before.get(name))} and is {quote(now.get(name))}. Give a new folder, or "
-                "make the same call again."
+                f"the checkpoint folder '{folder}' has the work of another call: "
+                f"{'its rows were others' if name == 'rows' else what}. Give a new folder, or make "
+                "the same call again."
             )
     return before
 
