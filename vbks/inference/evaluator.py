@@ -45,6 +45,7 @@ def fit_candidates(
     inducing: Array | None = None,
     race: bool = True,
     memory_limit: int | None = None,
+    executor: Executor | None = None,
     seed: int = 0,
     progress: bool | Progress = False,
 ) -> list[LocalFit]:
@@ -72,6 +73,7 @@ def fit_candidates(
         inducing: inducing inputs [M, D] in standardised units, instead of chosen ones.
         race: whether candidates far behind stop early, which their fits record.
         memory_limit: bytes that the fit may use; half of what is free by default.
+        executor: where the fits are made; here, chunk after chunk, by default.
         seed: everything random follows from it.
         progress: show a live table, if the output is a terminal.
 
@@ -94,7 +96,7 @@ def fit_candidates(
         memory=memory_limit,
         seed=seed,
     )
-    evaluate = Evaluator(comparison, notices, race)
+    evaluate = Evaluator(comparison, notices, race, executor or InOrder())
     with reporting(progress) as report:
         report.start(len(expressions), _describe(comparison, len(expressions)))
         for notice in notices:

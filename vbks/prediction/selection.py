@@ -14,7 +14,7 @@ import pandas as pd
 from vbks.arrays import Array
 from vbks.data import TrainingData, Units, Warp, read_inputs
 from vbks.errors import DataError, VbksError
-from vbks.execution import Stage, Workshop
+from vbks.execution import Devices, Stage, Workshop
 from vbks.grammar import Expression, arrange, parse
 from vbks.inference import LocalFit
 from vbks.inference.likelihoods import Gaussian, Likelihood
@@ -239,7 +239,9 @@ class Selection:
         settings = {
             "likelihood": self.likelihood, "ard": first.ard, "inducing": first.inducing
         }  # fmt: skip
-        workshop = Workshop(data, Stage(first.bound, first.posterior), False, settings)
+        workshop = Workshop(
+            data, Stage(first.bound, first.posterior), False, settings, executor=Devices()
+        )
         done = dict(zip(going, workshop.go_on([self.fits[k] for k in going]), strict=True))
         fits = tuple(done.get(k, fit) for k, fit in enumerate(self.fits))
         return replace(self, fits=fits, data=data, trace=None)
