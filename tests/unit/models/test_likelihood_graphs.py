@@ -24,7 +24,7 @@ def fixed_noise() -> gpflow.likelihoods.Likelihood:
     return likelihood
 
 
-@pytest.mark.parametrize("given", [*NAMES, fixed_noise()], ids=str)
+@pytest.mark.parametrize("given", [*NAMES, fixed_noise()], ids=[*NAMES, "fixed noise"])
 def test_moments_and_densities__are_those_outside_of_a_graph(given: Any) -> None:
     likelihood = make_likelihood(given)
     y = np.array([1.0, 0.0]) if given == "bernoulli" else np.array([0.7, 0.2])
