@@ -19,8 +19,8 @@ from vbks.inference.local_fit import LocalFit
 from vbks.inference.scratch import Scratch
 from vbks.kernels import is_batchable, num_waves
 
-LEAVES = 3.0
-"""Leaves of a candidate that counts as one; those with more fill a chunk sooner."""
+USUAL_COST = 3.0
+"""Of a candidate that counts as one: three leaves, one wave. Dearer ones fill a chunk sooner."""
 
 _FAILURES = (tf.errors.OpError, MemoryError, np.linalg.LinAlgError)
 """What a candidate may do to the work that it is part of."""
@@ -122,7 +122,7 @@ def cut(candidates: Sequence[Candidate], comparison: Comparison) -> list[list[in
     """Places of candidates that are worked on together: of one jitter, and batched or alone.
 
     They depend on nothing but the candidates and the comparison, the dearest come first, and those
-    in a chunk are of about the same size.
+    in a chunk are about as dear as each other.
     """
     most = comparison.chunk_size
 
@@ -131,7 +131,7 @@ def cut(candidates: Sequence[Candidate], comparison: Comparison) -> list[list[in
         return is_batchable(c.expression, c.layout.num_inputs), c.jitter
 
     def order(k: int) -> tuple[Any, ...]:
-        return *kind(k), -len(leaves(candidates[k].expression)), k
+        return *kind(k), -cost_of(candidates[k]), k
 
     chunks = []
     for (batched, _), group in groupby(sorted(range(len(candidates)), key=order), key=kind):
@@ -140,11 +140,11 @@ def cut(candidates: Sequence[Candidate], comparison: Comparison) -> list[list[in
 
 
 def _filled(places: Sequence[int], candidates: Sequence[Candidate], most: int) -> list[list[int]]:
-    """Chunks of at most so many, and fewer if they are larger than usual."""
+    """Chunks of at most so many, and fewer if they are dearer than usual."""
     chunks: list[list[int]] = []
     left = 0.0
     for k in places:
-        size = max(1.0, len(leaves(candidates[k].expression)) / LEAVES)
+        size = max(1.0, cost_of(candidates[k]) / USUAL_COST)
         if size > left:
             chunks.append([])
             left = float(most)
