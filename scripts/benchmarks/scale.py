@@ -137,6 +137,7 @@ def draw(lines: Sequence[Line], path: Path) -> None:
         panel.set_xlabel(word)
         panel.set_ylabel("seconds")
         panel.set_ylim(0)
+        panel.set_xscale("log" if word == "rows" else "linear")
     canvas.suptitle(f"Time by one worker, {newest.cores} cores, {newest.date[:10]}")
     canvas.savefig(path, dpi=120)
 
