@@ -22,12 +22,13 @@ def main() -> None:
     """Read the command line, fit, and save."""
     given = _arguments()
     import vbks
+    from vbks.cli import space_of
     from vbks.errors import VbksError
 
     try:
         selection = vbks.fit(
             *_rows(given.table, given.x, given.y),
-            space=_space(given.space),
+            space=space_of(given.space),
             inference=given.inference,
             num_inducing=given.inducing,
             batch_size=given.batch,
@@ -83,13 +84,6 @@ def _rows(table: Path, x: list[str] | None, y: str | None) -> tuple[Any, Any]:
     frame = with_dates(read_csv(table))
     columns = choose_columns(frame, x or (), y)
     return frame[list(columns.inputs)], frame[columns.target]
-
-
-def _space(text: str) -> Any:
-    import vbks
-
-    named = {"grow": "grow", "K12": vbks.K12, "K144": vbks.K144}
-    return named.get(text) or tuple(part.strip() for part in text.split(","))
 
 
 def _executor(given: argparse.Namespace) -> Any:

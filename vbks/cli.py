@@ -128,7 +128,7 @@ def fit(
     table = with_dates(read_csv(data))
     columns = choose_columns(table, x or (), y)
     X, target = table[list(columns.inputs)], table[columns.target]
-    candidates = _space(space)
+    candidates = space_of(space)
     names = warps if warps == "auto" else [name.strip() for name in warps.split(",")]
     choose_warps(names, prepare((X, target)), bounds)
     folder = Path(f"{data.stem}-vbks") if out is None else out
@@ -265,7 +265,7 @@ def _import_tensorflow() -> None:
             os.close(stderr)
 
 
-def _space(text: str) -> Literal["grow"] | tuple[Expression, ...]:
+def space_of(text: str) -> Literal["grow"] | tuple[Expression, ...]:
     """The space of a name or of expressions between commas."""
     if text == "grow":
         return "grow"

@@ -113,9 +113,9 @@ def test_fit__takes_the_settings_of_the_call(run, table, monkeypatch):
 
 
 def test_spaces__have_names():
-    assert cli._space("grow") == "grow"
-    assert cli._space("K12") == vbks.K12
-    assert cli._space("K144") == vbks.K144
+    assert cli.space_of("grow") == "grow"
+    assert cli.space_of("K12") == vbks.K12
+    assert cli.space_of("K144") == vbks.K144
 
 
 @pytest.mark.parametrize(

@@ -44,15 +44,14 @@ def write_chunk(file: Path, results: Sequence[Any], clock: float) -> None:
         else encode_candidate(result, packing)
         for result in results
     ]
-    for table in inducing.tables:
-        packing.add("inducing", table)
+    lengths = inducing.pack(packing)
     write_arrays(file.with_suffix(".npz"), packing.arrays())
     write_plain(
         file.with_suffix(".json"),
         {
             "clock": clock,
             "are_fits": isinstance(results[0], LocalFit),
-            "inducing": [len(table) for table in inducing.tables],
+            "inducing": lengths,
             "members": members,
         },
     )
@@ -68,7 +67,7 @@ def read_chunk(file: Path, work: Work, k: int) -> KeptChunk | None:
         arrays = file.with_suffix(".npz")
         unpacking = Unpacking(read_arrays(arrays, ARRAYS), f"'{arrays}'")
         D = work.comparison.num_inputs
-        tables = [unpacking.take("inducing", size, D) for size in record.counts("inducing")]
+        tables = InducingInputs.unpack(record, D, unpacking)
         records = list(record.records("members", "member"))
         results: list[Any]
         if record.flag("are_fits"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,7 +15,7 @@ from vbks.inference.proposal import Proposal, Structure, structure_of
 from vbks.inference.residuals import as_parent
 from vbks.inference.settings import AS_ASKED, compare
 from vbks.inference.uppers import with_uppers, worth_bounding
-from vbks.inference.work import Executor, InOrder, Work
+from vbks.inference.work import Executor, InOrder, Work, carry_out
 from vbks.inference.work import Stage as WorkStage
 from vbks.kernels import Parent
 from vbks.models import leave_one_out
@@ -110,14 +109,9 @@ class Workshop:
         places = [chosen[i : i + size] for i in range(0, len(chosen), size)]
         chunks = tuple(tuple(fits[k] for k in chunk) for chunk in places)
         self.report.stage(name, len(chosen))
-        done = dict(enumerate(fits))
-        with closing(
-            self.executor.run(Work(name, stage, comparison, chunks, _as_it_is))
-        ) as results:
-            for chunk, found in results:
-                done |= dict(zip(places[chunk], found, strict=True))
-                self.report.advance(len(found))
-        return [done[k] for k in range(len(fits))]
+        work = Work(name, stage, comparison, chunks, _as_it_is)
+        done = carry_out(self.executor, work, places, lambda found: self.report.advance(len(found)))
+        return [done.get(k, fit) for k, fit in enumerate(fits)]
 
     def _evaluator(self, warp: Warp, num_candidates: int) -> Evaluator:
         if warp not in self._evaluators:

@@ -18,7 +18,7 @@ from vbks.inference.local_fit import LocalFit, Mode, weighted
 from vbks.inference.posterior import Evidence, LogPosterior, maximise
 from vbks.inference.restarts import Halving, Schedule, distinct
 from vbks.inference.variational import Gaussians, maximise_bound
-from vbks.kernels import candidate_rng, draw_starts, num_waves, start_scales
+from vbks.kernels import Layout, candidate_rng, draw_starts, num_waves, start_scales
 
 LOOK_EVALUATIONS = 36
 """A first look ends here, converged or not: the order of candidates is clear by then."""
@@ -80,16 +80,23 @@ def _look(chunk: Sequence[Candidate], comparison: Comparison, attempt: int) -> l
     starts, schedules = [], []
     for c in chunk:
         rng = candidate_rng(comparison.seed + attempt, c.expression)
-        # Two waves have more optima than one, and so on.
-        waves = max(1, num_waves(c.layout))
-        num, schedule = comparison.restarts * waves**2, LOOK_SCHEDULE
+        share = 1.0
         if c.parent is not None:
-            num = math.ceil((AGAIN_SHARE if c.restarts else CHILD_SHARE) * num)
-            schedule = CHILD_SCHEDULE
+            share = AGAIN_SHARE if c.restarts else CHILD_SHARE
+        num, schedule = look_starts(c.layout, comparison.restarts, share)
         starts.append(draw_starts(c.layout, comparison.summaries, num, rng, c.parent))
-        schedules.append([(evaluations, waves * left) for evaluations, left in schedule])
+        schedules.append(schedule)
     evidence = comparison.look_evidence(max(c.jitter for c in chunk))
     return climb_from(chunk, starts, comparison, evidence, schedules, LOOK_EVALUATIONS)
+
+
+def look_starts(layout: Layout, restarts: int, share: float = 1.0) -> tuple[int, Schedule]:
+    """How many starts a look has, and how many of them go on; those with a parent have a share."""
+    # Two waves have more optima than one, and so on.
+    waves = max(1, num_waves(layout))
+    schedule = LOOK_SCHEDULE if share == 1.0 else CHILD_SCHEDULE
+    longer = [(evaluations, waves * left) for evaluations, left in schedule]
+    return math.ceil(share * (restarts * waves**2)), longer
 
 
 def given_up(candidate: Candidate) -> Candidate:

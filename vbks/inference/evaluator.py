@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -22,7 +21,7 @@ from vbks.inference.nested import better_cases
 from vbks.inference.progress import Progress, Quiet, reporting
 from vbks.inference.race import CLIMB_MARGIN, FULL_LOOK_MARGIN, LOOK_MARGIN, decide
 from vbks.inference.settings import RESTARTS, Inference, compare
-from vbks.inference.work import Executor, Failure, InOrder, Stage, Work, cut
+from vbks.inference.work import Executor, Failure, InOrder, Stage, Work, carry_out, cut
 from vbks.kernels import Parent
 
 
@@ -224,17 +223,16 @@ class _Run:
         self.report.stage(name, len(candidates))
         places = cut(candidates, self.comparison)
         chunks = tuple(tuple(candidates[k] for k in chunk) for chunk in places)
-        results: dict[int, Any] = {}
         work = Work(name, stage, self.comparison, chunks, fail, is_long)
-        with closing(self.executor.run(work)) as chunks_done:
-            for chunk, done in chunks_done:
-                results |= dict(zip(places[chunk], done, strict=True))
-                for result in done:
-                    if isinstance(result, LocalFit):
-                        ok = result.status != "failed"
-                        self.report.finished(str(result.expression), result.elbo, ok=ok)
-                self.report.advance(len(done))
+        results = carry_out(self.executor, work, places, self._tell)
         return [results[k] for k in range(len(candidates))]
+
+    def _tell(self, done: Sequence[Candidate | LocalFit]) -> None:
+        for result in done:
+            if isinstance(result, LocalFit):
+                ok = result.status != "failed"
+                self.report.finished(str(result.expression), result.elbo, ok=ok)
+        self.report.advance(len(done))
 
 
 def _failed(candidate: Candidate, comparison: Comparison, reason: str) -> Candidate:

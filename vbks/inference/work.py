@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -105,6 +106,21 @@ class InOrder:
         """Places of chunks and their results, in their order."""
         for k in range(len(work.chunks)):
             yield k, work.do(k)
+
+
+def carry_out(
+    executor: Executor,
+    work: Work,
+    places: Sequence[Sequence[int]],
+    tell: Callable[[list[Any]], object],
+) -> dict[int, Any]:
+    """Results by the places that members of the chunks have; ``tell`` hears of each chunk's."""
+    results: dict[int, Any] = {}
+    with closing(executor.run(work)) as chunks:
+        for chunk, done in chunks:
+            results |= dict(zip(places[chunk], done, strict=True))
+            tell(done)
+    return results
 
 
 def cost_of(member: Member) -> float:

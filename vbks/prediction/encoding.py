@@ -33,8 +33,7 @@ def encode(selection: Selection) -> tuple[dict[str, Any], dict[str, Array]]:
     """Everything that a selection is made of."""
     packing, inducing = Packing(ARRAYS), InducingInputs()
     fits = [encode_fit(fit, inducing, packing) for fit in selection.fits]
-    for table in inducing.tables:
-        packing.add("inducing", table)
+    lengths = inducing.pack(packing)
     names = selection.feature_names
     plain = {
         "likelihood": encode_likelihood(selection.likelihood),
@@ -44,7 +43,7 @@ def encode(selection: Selection) -> tuple[dict[str, Any], dict[str, Array]]:
         "notices": list(selection.notices),
         "rows": _encode_rows(selection, packing),
         "data": [_encode_data(warp, data, packing) for warp, data in selection.data.items()],
-        "inducing": [len(table) for table in inducing.tables],
+        "inducing": lengths,
         "fits": fits,
         "trace": _encode_trace(selection.trace, packing),
         "steps": [_encode_step(step) for step in selection.steps],
@@ -61,7 +60,7 @@ def decode(record: Record, arrays: Mapping[str, Array], place: str) -> Selection
     if not data:
         raise damaged(f"{record.place} has no data")
     D = source.num_inputs
-    inducing = [unpacking.take("inducing", size, D) for size in record.counts("inducing")]
+    inducing = InducingInputs.unpack(record, D, unpacking)
     fits = tuple(decode_fit(fit, D, inducing, unpacking) for fit in record.records("fits", "fit"))
     for number, fit in enumerate(fits, 1):
         if fit.warp not in data:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,13 +10,12 @@ from vbks.data import TrainingData
 from vbks.execution import Stage
 from vbks.grammar import Expression, leaves, num_leaves
 from vbks.inference.climbing import (
-    CHILD_SCHEDULE,
     CHILD_SHARE,
     CLIMB_EVALUATIONS,
     CLIMB_SCHEDULE,
     CLIMBERS,
     LOOK_EVALUATIONS,
-    LOOK_SCHEDULE,
+    look_starts,
 )
 from vbks.inference.comparison import LOOK_ELEMENTS, LOOK_INDUCING, LOOK_ROWS, Comparison
 from vbks.inference.local_fit import LocalFit
@@ -25,7 +23,7 @@ from vbks.inference.proposal import Proposal
 from vbks.inference.restarts import Schedule
 from vbks.inference.rounds import ROWS_PER_INDUCING
 from vbks.inference.settings import compare
-from vbks.kernels import family_of, lay_out, num_waves
+from vbks.kernels import family_of, lay_out
 
 SECONDS_PER_EVALUATION = 1e-3
 """Of one start of a candidate, beside its matrices; like all figures here, measured on one core."""
@@ -100,12 +98,9 @@ class Prices:
 
     def _look_evaluations(self, expression: Expression, is_child: bool) -> int:
         layout = lay_out(expression, self.comparison.num_inputs, self.comparison.ard)
-        waves = max(1, num_waves(layout))
-        starts, schedule = self.comparison.restarts * waves**2, LOOK_SCHEDULE
-        if is_child:
-            starts, schedule = math.ceil(CHILD_SHARE * starts), CHILD_SCHEDULE
-        left = [(evaluations, waves * going) for evaluations, going in schedule]
-        return _num_evaluations(starts, left, LOOK_EVALUATIONS)
+        share = CHILD_SHARE if is_child else 1.0
+        starts, schedule = look_starts(layout, self.comparison.restarts, share)
+        return _num_evaluations(starts, schedule, LOOK_EVALUATIONS)
 
     def _look_evaluation(self, expression: Expression) -> float:
         """One evaluation of a look, which is cheaper than that of a fit where that is dear."""

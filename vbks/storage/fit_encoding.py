@@ -40,6 +40,17 @@ class InducingInputs:
             self.tables.append(table)
         return place
 
+    def pack(self, packing: Packing) -> list[int]:
+        """Pack all tables, and tell how long each is."""
+        for table in self.tables:
+            packing.add("inducing", table)
+        return [len(table) for table in self.tables]
+
+    @staticmethod
+    def unpack(record: Record, num_inputs: int, unpacking: Unpacking) -> list[Array]:
+        """The tables of a record that has their lengths."""
+        return [unpacking.take("inducing", size, num_inputs) for size in record.counts("inducing")]
+
 
 def encode_fit(fit: LocalFit, inducing: InducingInputs, packing: Packing) -> dict[str, Any]:
     """The plain values of a fit, whose arrays are packed."""
