@@ -87,7 +87,8 @@ class Checkpoint:
 
     def journal(self, budget: Sequence[float]) -> Journal:
         """What was decided for want of time, and what will be."""
-        return Journal(self.folder / JOURNAL_FILE, [str(float(amount)) for amount in budget])
+        texts = [str(float(amount)) for amount in budget]
+        return Journal(self.folder / JOURNAL_FILE, texts, self._writing)
 
     def _file(self, work: Work, k: int) -> Path:
         """Where a chunk is kept, without a suffix."""

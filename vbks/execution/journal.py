@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from vbks.storage.plain_file import read_plain, write_plain
@@ -16,8 +17,13 @@ class Journal:
     sections after the first.
     """
 
-    def __init__(self, file: Path | None = None, budget: Sequence[str] = ()) -> None:
-        self.file, self.budget = file, list(budget)
+    def __init__(
+        self,
+        file: Path | None = None,
+        budget: Sequence[str] = (),
+        writing: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        self.file, self.budget, self._writing = file, list(budget), writing
         self.sections: dict[str, list[int]] = {}
         self._before: dict[str, list[int]] = {}
         if file is not None and file.exists():
@@ -35,8 +41,7 @@ class Journal:
         is_known = len(own) < len(before)
         own.append(before[len(own)] if is_known else decide())
         if not is_known and self.file is not None:
-            write_plain(
-                self.file,
-                {"budget": self.budget, "sections": list(self.sections), **self.sections},
-            )
+            kept = {"budget": self.budget, "sections": list(self.sections), **self.sections}
+            with self._writing():
+                write_plain(self.file, kept)
         return own[-1]

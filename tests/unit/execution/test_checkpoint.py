@@ -295,6 +295,16 @@ def test_journal__has_more_to_do_with_a_larger_budget(tmp_path: Path) -> None:
     assert larger.decide("last", lambda: 3) == 3
 
 
+def test_journal__tells_of_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    journal = opened(tmp_path).journal([5])
+    monkeypatch.setattr("vbks.execution.journal.write_plain", full)
+    with pytest.raises(FileError, match=r"No space left on device\. The 0 pieces of work"):
+        journal.decide("search", lambda: 1)
+
+
 def test_clock__goes_on_after_an_interruption(tmp_path: Path) -> None:
     kept = opened(tmp_path)
     kept._began -= 100.0
