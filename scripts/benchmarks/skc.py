@@ -1,19 +1,21 @@
 """SKC on three data sets of its paper: BIC intervals beside the authors', choices beside CKS's.
 
-Each kernel of the authors' logs is fitted with ten restarts and 320 rows at random as inducing
-inputs, and its BIC bounded from both sides. The strong priors of the paper's appendix I hold
-lengthscales near one, with which the logged values cannot be reached, so the logs must be of weak
-ones: fits here maximise the likelihood, and those under the strong priors stand beside them. LIN of
-the authors has no location, which is left out of p here, too. Then SKC and CKS search on their
-own, and times of the bounds are shown against the number of inducing inputs, as in the paper's
-Table 2.
+Each kernel of the authors' logs is fitted with 320 inducing inputs, and its BIC bounded from both
+sides. Ten starts, and more where there are several waves, are all followed to the end. Which rows
+at random are inducing inputs moves the lower end by up to thirty nats on the concrete data, so the
+best of several sets counts: three at random, and one that spreads as far as it can. The strong
+priors of the paper's appendix I hold lengthscales near one, with which the logged values cannot be
+reached, so the logs must be of weak ones: fits here maximise the likelihood, and those under the
+strong priors stand beside them. LIN of the authors has no location, which is left out of p here,
+too. Then SKC and CKS search on their own, and times of the bounds are shown against the number of
+inducing inputs, as in the paper's Table 2.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,13 +26,16 @@ import vbks
 from benchmarks.door.figure import Context, Figure
 from benchmarks.door.telling import tell
 from vbks.arrays import Array
-from vbks.data import prepare
+from vbks.data import TrainingData, prepare
 from vbks.grammar import Expression, leaves, parse
 from vbks.inference.bounds import sandwich_of
-from vbks.inference.evaluator import Evaluator
+from vbks.inference.candidate import make_candidate
+from vbks.inference.climbing import CLIMB_EVALUATIONS, climb_from, finish, look_starts
+from vbks.inference.inducing import choose_inducing
 from vbks.inference.local_fit import LocalFit
 from vbks.inference.settings import compare
 from vbks.inference.uppers import with_uppers
+from vbks.kernels import candidate_rng, draw_starts
 from vbks.selection import CKS, SKC, bic_interval
 from vbks.selection.intervals import Interval
 
@@ -44,6 +49,9 @@ ALLOWED = 1.0
 """Nats that the lower end of an interval may be below the authors'."""
 
 RESTARTS = 10
+
+RANDOM_SETS = 3
+"""Sets of rows at random that are tried as inducing inputs."""
 
 SEARCH_INDUCING = 80
 """Inducing inputs of the paper's searches on these data."""
@@ -96,15 +104,21 @@ def as_expression(text: str) -> Expression:
 def _intervals(name: str, X: Array, y: Array, listed: pd.DataFrame, seed: int) -> Iterator[Figure]:
     expressions = [as_expression(text) for text in listed["kernel"]]
     num_inducing = int(listed["inducing"].iloc[0])
-    weak, strong = (_fit(expressions, X, y, num_inducing, seed, p) for p in ("flat", "skc"))
+    rows = prepare((X, y))
+    sets = [_random_rows(rows, num_inducing, seed + k) for k in range(RANDOM_SETS)]
+    spread = choose_inducing(rows.arrays()[0], num_inducing, np.random.default_rng(seed))
+    weak = [_fit(expressions, rows, Z, seed, "flat") for Z in (*sets, spread)]
+    strong = _fit(expressions, rows, sets[0], seed, "skc")
     missed = 0
-    for fit, map_fit, (_, row) in zip(weak, strong, listed.iterrows(), strict=True):
-        own, under_priors = _interval(fit), _interval(map_fit)
+    for place, (_, row) in enumerate(listed.iterrows()):
+        tried = [_interval(fits[place]) for fits in weak]
+        own, under_priors = max(tried, key=lambda one: one.lower), _interval(strong[place])
         met = own.lower >= row["bic_lower"] - ALLOWED
         missed += not met
         others = (
-            f"upper end {own.upper:.2f}; authors {row['bic_lower']} to {row['bic_upper']}; under "
-            f"strong priors {under_priors.lower:.2f} to {under_priors.upper:.2f}"
+            f"upper end {own.upper:.2f}; authors {row['bic_lower']} to {row['bic_upper']}; sets of "
+            f"inducing inputs {', '.join(f'{one.lower:.2f}' for one in tried)}; under strong "
+            f"priors {under_priors.lower:.2f} to {under_priors.upper:.2f}"
         )
         yield Figure(
             f"{name}, {row['kernel']}: lower end of BIC", own.lower, "nats",
@@ -120,28 +134,28 @@ def _interval(fit: LocalFit) -> Interval:
     return bic_interval(replace(fit, num_free=fit.num_free - lines))
 
 
+def _random_rows(rows: TrainingData, num: int, seed: int) -> Array:
+    Z, _ = rows.sample(min(num, rows.num_rows), np.random.default_rng(seed))
+    return np.unique(Z, axis=0)
+
+
 def _fit(
-    expressions: list[Expression],
-    X: Array,
-    y: Array,
-    num_inducing: int,
-    seed: int,
-    prior: str = "skc",
+    expressions: Sequence[Expression], rows: TrainingData, Z: Array, seed: int, prior: str
 ) -> list[LocalFit]:
-    """Fits as SKC makes them, with upper bounds."""
-    rows = prepare((X, y))
-    Z, _ = rows.sample(min(num_inducing, rows.num_rows), np.random.default_rng(seed))
+    """Fits from all starts, with upper bounds."""
     comparison, _ = compare(
-        rows,
-        len(expressions),
-        inference="collapsed",
-        posterior="point",
-        prior=prior,
-        restarts=RESTARTS,
-        inducing=np.unique(Z, axis=0),
-        seed=seed,
-    )
-    fits = Evaluator(comparison, race=False)(expressions)
+        rows, len(expressions), inference="collapsed", posterior="point", prior=prior,
+        restarts=RESTARTS, inducing=Z, seed=seed,
+    )  # fmt: skip
+    fits = []
+    for expression in expressions:
+        candidate = make_candidate(expression, comparison, None, None)
+        num, _ = look_starts(candidate.layout, RESTARTS)
+        rng = candidate_rng(seed, expression)
+        starts = draw_starts(candidate.layout, comparison.summaries, num, rng)
+        evidence = comparison.final_evidence(candidate.jitter)
+        climbed = climb_from([candidate], [starts], comparison, evidence, [()], CLIMB_EVALUATIONS)
+        fits += finish(climbed, comparison)
     return with_uppers(fits, comparison)
 
 
@@ -169,7 +183,7 @@ def _times(
     inputs, targets = rows.arrays()
     for num in timed:
         began = time.perf_counter()
-        (fit,) = _fit([as_expression(kernel)], X, y, num, seed)
+        (fit,) = _fit([as_expression(kernel)], rows, _random_rows(rows, num, seed), seed, "skc")
         fitting = time.perf_counter() - began
         assert fit.inducing is not None
         yield Figure(f"{name}, {kernel}, m={num}: lower bound optimised", fitting, "s")

@@ -12,14 +12,16 @@ What decides is not known: the noise of the drawn function, which the paper does
 hyperparameters of RQ and of the product, which our text of its appendix E.1 does not show. Those
 used here are in `PROBLEMS`. A true kernel that has not the highest evidence cannot be found, so the
 goal is about those draws in which it has. Fits with 96 inducing points, which leave nothing of the
-variance of such smooth functions, say which, among K12 and the five structures that 16 points put
-first in each space.
+variance of such smooth functions, say which, among the members of K12, or of K12 and the five
+structures that 16 points put first in K144. Sixteen points in a range of 20 resolve frequencies up
+to 2.5, and the product has more of its variance beyond that than tells kernels apart, so K12 is
+also fitted with twice as many.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -51,6 +53,9 @@ NOISE = 0.2
 less, 16 points leave more of the product unexplained than tells kernels apart."""
 
 NUM_INDUCING = 16
+
+NUM_MORE = 32
+"""Inducing points with which K12 is fitted besides."""
 
 NUM_TIGHT = 96
 """Inducing points with which bounds are as good as exact."""
@@ -126,6 +131,8 @@ class Draw:
     """Whether the evidence with many inducing points puts the true structure first."""
     first: bool
     """Whether the belief with few inducing points does."""
+    first_with_more: bool
+    """Whether evidence with twice as many does, among K12."""
     lead: float
     """Nats by which the true structure is above the best other, with few inducing points."""
     beliefs: dict[BeliefKind, float]
@@ -193,20 +200,22 @@ def _draw(problem: str, size: Size, seed: int) -> dict[str, Draw]:
         seconds = time.perf_counter() - began
         tell(f"{problem}, draw {seed}, {space} with M={NUM_INDUCING}: {seconds:.0f} s")
     began = time.perf_counter()
-    tight = _fit_tight(rows, found.values(), seed)
+    more = _fit_with(NUM_MORE, rows, vbks.K12, seed)
+    tight = _fit_tight(rows, found, seed)
     seconds = time.perf_counter() - began
     tell(f"{problem}, draw {seed}, {len(tight.fits)} kernels with M={NUM_TIGHT}: {seconds:.0f} s")
     result = {
         space: Draw(
-            tight_first=_first(tight) == truth,
+            tight_first=_first(tight, among=selection) == truth,
             first=_first(selection) == truth,
+            first_with_more=_first(more) == truth,
             lead=_lead(selection, truth),
             beliefs={k: _structure_beliefs(selection.with_belief(k))[truth] for k in KINDS},
             curve=_curve(selection, truth),
         )
         for space, selection in found.items()
     }
-    _tell(result, {"tight": tight, **found})
+    _tell(result, {"tight": tight, f"M={NUM_MORE}": more, **found})
     return result
 
 
@@ -227,15 +236,20 @@ def _fit(
     )
 
 
-def _fit_tight(rows: TrainingData, found: Iterable[Selection], seed: int) -> Selection:
+def _fit_tight(rows: TrainingData, found: Mapping[str, Selection], seed: int) -> Selection:
     """K12 and the first of each space, with bounds that leave nothing to be desired."""
     rivals = [
         parse(text)
-        for selection in found
+        for selection in found.values()
         for text in list(structures(selection.belief["expression"]))[:NUM_RIVALS]
     ]
-    space = tuple(structures([*vbks.K12, *rivals]))
-    fits = _workshop(rows, NUM_TIGHT, seed).fit(pairs_of(space, (Identity(),)))
+    return _fit_with(NUM_TIGHT, rows, tuple(structures([*vbks.K12, *rivals])), seed)
+
+
+def _fit_with(
+    num_inducing: int, rows: TrainingData, space: Sequence[Expression], seed: int
+) -> Selection:
+    fits = _workshop(rows, num_inducing, seed).fit(pairs_of(space, (Identity(),)))
     return Selection(tuple(fits), {Identity(): rows}, BeliefSettings("bayes"))
 
 
@@ -256,9 +270,11 @@ def _structure_beliefs(selection: Selection) -> dict[Expression, float]:
     return beliefs
 
 
-def _first(selection: Selection) -> Expression:
+def _first(selection: Selection, among: Selection | None = None) -> Expression:
+    """The structure of the highest belief, of those that another selection has."""
     beliefs = _structure_beliefs(selection)
-    return max(beliefs, key=lambda structure: beliefs[structure])
+    known = beliefs.keys() if among is None else {canonical(fit.expression) for fit in among.fits}
+    return max(known & beliefs.keys(), key=lambda structure: beliefs[structure])
 
 
 def _lead(selection: Selection, truth: Expression) -> float:
@@ -301,6 +317,10 @@ def _figures(problem: str, space: str, draws: Sequence[Draw]) -> Iterator[Figure
         f"median lead {np.median([one.lead for one in draws]):.1f} nats",
         found >= ASKED_SHARE * len(clear) if clear else None,
     )
+    if space == "K12":
+        with_more = sum(one.first_with_more for one in clear)
+        name = f"{where}: of these, put first with {NUM_MORE} inducing points"
+        yield Figure(name, with_more, f"of {len(clear)}")
     mean = float(np.mean([one.beliefs["vbks"] for one in draws]))
     others = ", ".join(
         f"{kind} {np.mean([one.beliefs[kind] for one in draws]):.3f}" for kind in KINDS[1:]

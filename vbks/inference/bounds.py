@@ -105,6 +105,7 @@ def sandwich(
     preconditioner: Preconditioner | None = "nystrom",
     max_steps: int = MAX_STEPS,
     tolerance: float = TOLERANCE,
+    share: float = 0.0,
     jitter: float = JITTER,
     memory: int = MEMORY,
     devices: Sequence[str] | None = None,
@@ -113,14 +114,16 @@ def sandwich(
 
     The noise variance is one number or one for each row, to which white noise of the kernel is
     added. The bounds hold for any inducing inputs, jitter and number of steps, and meet when Z is X
-    and steps have converged. ``memory`` is in bytes, as much as blocks of K may take; blocks are
-    shared by ``devices``, such as "/GPU:0".
+    and steps have converged. Steps end when they could gain no more than the tolerance, or than a
+    ``share`` of what the determinant may be off, which they do not help. ``memory`` is in bytes, as
+    much as blocks of K may take; blocks are shared by ``devices``, such as "/GPU:0".
     """
     covariance = KernelCovariance(kernel) if isinstance(kernel, Kernel) else kernel
     X, y, Z = (np.asarray(a, np.float64) for a in (X, y, Z))
     _check_data(X, y, Z)
     noise = _total_noise(covariance, X, np.asarray(noise_variance, np.float64))
     part = inducing_part(covariance, X, noise, Z, jitter)
+    tolerance = max(tolerance, share * part.log_det_slack)
     K = KernelMatrix(covariance, X, _memory_for_blocks(memory, part), devices)
     alpha, num_steps = conjugate_gradients(
         lambda v: K @ v + noise * v,
@@ -160,15 +163,14 @@ def _bounds(
     """Bounds from α and from (K + noise)α, computed afresh where steps have added up rounding."""
     constant = -0.5 * len(y) * LOG_TWO_PI
     log_det = -0.5 * part.nystrom.log_det
-    log_det_slack = 0.5 * float(np.sum(part.unexplained / part.noise))
     quadratic = quadratic_bound(lambda _: turned, y, alpha)
     quadratic_slack = 0.5 * part.nystrom.quadratic(y - turned)
     return Bounds(
-        lower=constant + log_det - log_det_slack - 0.5 * part.nystrom.quadratic(y),
+        lower=constant + log_det - part.log_det_slack - 0.5 * part.nystrom.quadratic(y),
         upper=constant + log_det + quadratic,
         log_det=log_det,
         quadratic=quadratic,
-        log_det_slack=log_det_slack,
+        log_det_slack=part.log_det_slack,
         quadratic_slack=quadratic_slack,
         num_steps=num_steps,
         converged=quadratic_slack <= tolerance,

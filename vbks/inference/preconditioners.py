@@ -141,6 +141,11 @@ class InducingPart:
         explained = np.einsum("mn,mn->n", self.A, self.A)
         return np.asarray(np.maximum(diagonal - explained, 0.0))
 
+    @property
+    def log_det_slack(self) -> float:
+        """How far −½ log det(Q + noise) is above that of K at most: ½ tr((K − Q)/noise)."""
+        return 0.5 * float(np.sum(self.unexplained / self.noise))
+
     @cached_property
     def nystrom(self) -> LowRankPlus:
         """Q + noise, at most K + noise."""

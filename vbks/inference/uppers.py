@@ -13,6 +13,10 @@ from vbks.inference.comparison import Comparison
 from vbks.inference.kernel_products import MEMORY
 from vbks.inference.local_fit import LocalFit
 
+SHARE = 0.01
+"""Of what the bound of the determinant may be off, what steps of conjugate gradients need not gain:
+they cannot make an interval short that the determinant makes long."""
+
 
 def worth_bounding(fits: Sequence[LocalFit], comparison: Comparison, num: int) -> list[int]:
     """Places of the best so many fits by BIC, if they can be bounded from above."""
@@ -40,6 +44,7 @@ def _bounded(fit: LocalFit, comparison: Comparison) -> LocalFit:
         y,
         fit.inducing,
         ard=fit.ard,
+        share=SHARE,
         memory=min(comparison.memory, MEMORY),
     )
     upper = max(bounds.upper, fit.modes[0].log_likelihood)

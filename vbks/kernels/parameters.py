@@ -144,6 +144,8 @@ class InputSummary:
     """Where the target is closest to zero, as a line that multiplies it would be ..."""
     line_periods: tuple[float, ...] = ()
     """... and its periods once it is divided by that line."""
+    repeats: float = 1.0
+    """Rows at one place, on average."""
 
     @property
     def range(self) -> float:

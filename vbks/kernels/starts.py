@@ -49,6 +49,12 @@ ROUGHER = 0.2
 MEMORY = 3.0
 """... and the shortest in another, in spacings."""
 
+APART = 0.25
+"""Spacings within which places have little to do with each other, as if each were a category ..."""
+
+MANY_REPEATS = 3.0
+"""... which one start tries where there are so many rows at a place on average."""
+
 SOFTENED = 0.1
 """Share of the range around the place where a line is zero in which it is not divided by."""
 
@@ -86,6 +92,7 @@ def _summary(x: Array, y: Array) -> InputSummary:
         period_candidates(x, y),
         quiet,
         () if quiet is None else _line_periods(x, y, quiet),
+        len(x) / len(distinct),
     )
 
 
@@ -188,8 +195,8 @@ def _starts(
             waves[dim] += 1
         elif start not in _MANY_OPTIMA:
             near[:] = rng.normal(value, NEAR, len(near))
-    if layout.num_inputs == 1 and not known:
-        _roughen(layout, by_input[0], starts)
+    if not known:
+        _roughen(layout, by_input, starts)
     beside_lines = dict(_beside_lines(layout, by_input))
     if beside_lines:
         starts[2:3] = starts[:1]
@@ -201,10 +208,11 @@ def _starts(
     return starts
 
 
-def _roughen(layout: Layout, x: InputSummary, starts: Array) -> None:
+def _roughen(layout: Layout, by_input: Mapping[int | None, InputSummary], starts: Array) -> None:
     """Make one start as suggested but rougher, and in another the last smooth leaf very rough.
 
-    The second is noise that has a memory, beside what the rest explains.
+    The second is noise that has a memory, beside what the rest explains. Inputs with many rows at
+    each place have one more, in which each place is on its own.
     """
     smooth = [
         index
@@ -212,12 +220,17 @@ def _roughen(layout: Layout, x: InputSummary, starts: Array) -> None:
         for index in part.node.slots.get("lengthscales", ())
         if layout.slots[index].parameter.start is families.start_lengthscale
     ]
+    spacings = {index: by_input[layout.slots[index].dim].spacing for index in smooth}
     if smooth:
         starts[4:5] = starts[:1]
         starts[4:5, smooth] += math.log(ROUGHER)
     if smooth and len(parts_of(layout.root)) > 1:
         starts[6:7] = starts[:1]
-        starts[6:7, smooth[-1]] = math.log(MEMORY * x.spacing)
+        starts[6:7, smooth[-1]] = math.log(MEMORY * spacings[smooth[-1]])
+    coarse = [k for k in smooth if by_input[layout.slots[k].dim].repeats >= MANY_REPEATS]
+    if coarse:
+        starts[8:9] = starts[:1]
+        starts[8:9, coarse] = np.log([APART * spacings[k] for k in coarse])
 
 
 def _beside_lines(

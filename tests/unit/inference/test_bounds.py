@@ -97,6 +97,14 @@ def test_upper__falls_with_every_step(case, preconditioner):
     assert uppers[-1] < uppers[0] - 1.0
 
 
+def test_steps__end_where_they_could_gain_but_a_share_of_what_the_determinant_is_off(case):
+    best = sandwich_of(*case, tolerance=1e-6)
+    early = sandwich_of(*case, tolerance=1e-6, share=0.1)
+    assert early.num_steps < best.num_steps
+    assert best.upper <= early.upper <= best.upper + 0.1 * best.log_det_slack
+    assert early.converged
+
+
 @pytest.mark.parametrize("preconditioner", PRECONDITIONERS)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_bounds__meet_when_every_row_is_inducing(expression, preconditioner):

@@ -61,7 +61,7 @@ def test_summarise_inputs__of_each_input_has_range_spacing_and_periods() -> None
 
 def test_summarise_inputs__takes_repeats_as_one_value() -> None:
     (summary,) = summarise_inputs(np.repeat([0.0, 2.0, 4.0], 7), np.arange(21.0))
-    assert summary == InputSummary(0.0, 4.0, 2.0)
+    assert summary == InputSummary(0.0, 4.0, 2.0, repeats=7.0)
 
 
 def test_summarise_inputs__of_a_constant_input_still_allows_starts() -> None:
@@ -314,3 +314,13 @@ def test_draw_starts__some_are_rougher() -> None:
     assert starts[6, place] == pytest.approx(np.log(3 * 0.02))
     others = np.delete(np.arange(len(layout)), place)
     np.testing.assert_array_equal(starts[6, others], starts[0, others])
+
+
+def test_draw_starts__one_has_every_place_on_its_own_where_rows_repeat() -> None:
+    summaries = (InputSummary(-1.0, 1.0, 0.2, repeats=8.0), InputSummary(-1.0, 1.0, 0.01))
+    layout = lay_out("SE[1] + SE[2]", 2)
+    starts = draw_starts(layout, summaries, 10, np.random.default_rng(0))
+    places = [k for k, name in enumerate(layout.names) if "lengthscales" in name]
+    coarse, fine = np.exp(starts[:, places]).T
+    assert np.isclose(coarse.min(), 0.25 * 0.2)
+    assert fine.min() > 0.01
