@@ -132,13 +132,13 @@ def _scored(name: str, selection: Selection, test: Table, seconds: float) -> pd.
         fit_then = selection.fit_of(step.expression, step.warp)
         then = replace(selection, fits=(replace(fit_then, status="fitted"),), trace=None)
         found = (step.seconds, step.candidates, step.expression, step.warp)
-        rows.append((name, *found, _bic(then), *_errors(then, test)))
+        rows.append((name, *found, _bic(then), *errors_on(then, test)))
     is_single = selection.probabilities.max() > 1 - 1e-9
     kernel, warp = AVERAGED, ""
     if is_single:
         kernel, warp = str(selection.best.expression), selection.best.warp.name
     answer = (seconds, len(selection.fits), kernel, warp)
-    rows.append((name, *answer, _bic(selection), *_errors(selection, test)))
+    rows.append((name, *answer, _bic(selection), *errors_on(selection, test)))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -147,7 +147,7 @@ def _bic(selection: Selection) -> float:
     return float(selection.belief["bic"].iloc[0])
 
 
-def _errors(selection: Selection, test: Table) -> tuple[float, float]:
+def errors_on(selection: Selection, test: Table) -> tuple[float, float]:
     """Root mean squared error, and mean negative log density."""
     X, y = test
     mean, _ = selection.predict_y(X)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 
 class VbksError(Exception):
     """Anything that vbks refuses or cannot do, said in a sentence for the user."""
@@ -17,3 +19,9 @@ class DataError(VbksError, ValueError):
 
 class FileError(VbksError):
     """A saved selection cannot be written or read."""
+
+
+def check_one_of(name: str, value: object, known: Collection[str]) -> None:
+    """Refuse a setting that is none of the known ones."""
+    if value not in known:
+        raise DataError(f"{name} is {value!r}, expected one of {', '.join(known)}.")

@@ -10,7 +10,7 @@ from os import PathLike
 from typing import Any, Literal
 
 from vbks.data import TrainingData, Warp, choose_warps, prepare, read_inputs, warp_to_values
-from vbks.errors import DataError, GrammarError
+from vbks.errors import GrammarError, check_one_of
 from vbks.execution import Executor, Workshop, fingerprint, place_of
 from vbks.grammar import Expression, parse
 from vbks.inference import Progress, make_likelihood
@@ -118,7 +118,8 @@ def fit(
     """
     began = time.perf_counter()
     chosen = method_of(method)
-    _check_one_of("preset", preset, (None, "paper"))
+    if preset is not None:
+        check_one_of("preset", preset, ("paper",))
     is_paper = preset == "paper"
     if is_paper:
         posterior, warps, race = "point", ("identity",), False
@@ -280,9 +281,3 @@ def _belief(
     if kind is None and method.name != "vbks":
         return method.belief()
     return BeliefSettings(kind or DEFAULT_BELIEF, temperature, prior, seed=seed)
-
-
-def _check_one_of(name: str, value: object, known: tuple[object, ...]) -> None:
-    if value not in known:
-        choices = " or ".join(repr(choice) for choice in known)
-        raise DataError(f"{name} is {value!r}, expected {choices}.")

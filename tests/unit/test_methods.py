@@ -124,4 +124,8 @@ def test_methods__unknown_names_and_fixed_spaces_are_refused() -> None:
         vbks.fit(*rows(), method="abc")
     with pytest.raises(GrammarError, match="makes its own candidates"):
         vbks.fit(*rows(), method="cks", space=vbks.K12)
+    with pytest.raises(DataError, match="variant is 'best', expected one of accuracy, inter"):
+        vbks.fit(*rows(), method=ABCD(variant="best"))  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="batch_size is 0"):
+        BO(batch_size=0)
     assert set(METHODS) == {"vbks", *QUICK}

@@ -11,7 +11,7 @@ import gpflow
 
 from vbks.arrays import Array
 from vbks.data import Identity, TrainingData, prepare
-from vbks.errors import DataError
+from vbks.errors import DataError, check_one_of
 from vbks.inference.comparison import WORK_ARRAYS, Comparison
 from vbks.inference.likelihoods import Likelihood, make_likelihood
 from vbks.inference.local_fit import Ascent, Bound, Posterior
@@ -79,9 +79,9 @@ def compare(
     rows = prepare(data, standardise_targets=model.is_gaussian)
     _check_warp(model, rows)
     _check_targets(model, rows)
-    _check_one_of("inference", inference, ("auto", "exact", "collapsed", "stochastic"))
-    _check_one_of("posterior", posterior, ("auto", "full", "diagonal", "laplace", "point"))
-    _check_one_of("ascent", ascent, ("natural", "plain"))
+    check_one_of("inference", inference, ("auto", "exact", "collapsed", "stochastic"))
+    check_one_of("posterior", posterior, ("auto", "full", "diagonal", "laplace", "point"))
+    check_one_of("ascent", ascent, ("natural", "plain"))
     _check_counts(restarts=restarts, batch_size=batch_size, num_inducing=num_inducing)
     _check_not_negative(jitter=jitter, seed=seed)
     limit = memory_limit(memory)
@@ -175,11 +175,6 @@ def _num_inducing(rows: TrainingData, wanted: int | None, notices: list[str]) ->
     if wanted > N:
         notices.append(f"{wanted} inducing points are more than the {N} rows: {N} are used.")
     return min(wanted, N)
-
-
-def _check_one_of(name: str, value: object, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise DataError(f"{name} is {value!r}, expected one of {', '.join(known)}.")
 
 
 def _check_warp(likelihood: Likelihood, rows: TrainingData) -> None:

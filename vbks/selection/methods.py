@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from vbks.arrays import Array
-from vbks.errors import DataError
+from vbks.errors import DataError, check_one_of
 from vbks.grammar import ABCD_MOVES, BASE_FAMILIES, CKS_MOVES, Expression
 from vbks.inference.local_fit import Bound, Correction
 from vbks.inference.prior_grams import prior_grams
@@ -123,7 +123,7 @@ class ABCD(_GreedyMethod):
     def strategy(self, task: Task) -> Strategy:
         """Greedy by all moves, over fits that show."""
         refuse_space(self, task)
-        _check("variant", self.variant, ("accuracy", "interpretability"))
+        check_one_of("variant", self.variant, ("accuracy", "interpretability"))
         words = task.words(ABCD_FAMILIES)
         X, _ = task.rows.arrays()
         return Greedy(
@@ -166,6 +166,12 @@ class SKC(Method):
 class _FewEvaluations(Method):
     """What Bayesian optimisation and random choice share: some fits, as good as they can be."""
 
+    batch_size: int = 4
+
+    def __post_init__(self) -> None:
+        if self.batch_size < 1:
+            raise DataError(f"batch_size is {self.batch_size}. Try at least 1 candidate at once.")
+
     def plan(self, task: Task, num_expected: int) -> Plan:
         """The tightest fits that are quick enough, around points."""
         return one_stage(task, _usual_bound(task, USUAL_EVALUATIONS))
@@ -179,7 +185,6 @@ class _FewEvaluations(Method):
 class BO(_FewEvaluations):
     """Bayesian optimisation over kernels (Malkomes, Schaff and Garnett, 2016)."""
 
-    batch_size: int = 4
     name = "bo"
 
     def strategy(self, task: Task) -> Strategy:
@@ -227,7 +232,7 @@ def method_of(method: str | Method) -> Method:
     """A method from its name, with its usual settings, or as it is given."""
     if not isinstance(method, str):
         return method
-    _check("method", method, tuple(METHODS))
+    check_one_of("method", method, METHODS)
     return METHODS[method]()
 
 
@@ -244,8 +249,3 @@ def _some_rows(task: Task, num: int) -> Array:
     rng = np.random.default_rng([task.settings.get("seed", 0), num])
     X, _ = task.rows.sample(num, rng)
     return np.unique(X, axis=0)
-
-
-def _check(name: str, value: object, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise DataError(f"{name} is {value!r}, expected one of {', '.join(known)}.")

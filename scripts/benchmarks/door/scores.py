@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from vbks.arrays import Array
-
-if TYPE_CHECKING:
-    from vbks.prediction import Selection
+from vbks.comparing import errors_on
+from vbks.prediction import Selection
 
 __all__ = ["Scores", "score"]
 
@@ -28,6 +24,4 @@ class Scores:
 
 def score(selection: Selection, X: Array, y: Array) -> Scores:
     """Scores of the averaged predictions at rows X [N, D], y [N], in the units of y."""
-    mean, _ = selection.predict_y(X)
-    density = selection.predict_log_density((X, y))
-    return Scores(float(np.sqrt(np.mean((mean - y) ** 2))), -float(np.mean(density)))
+    return Scores(*errors_on(selection, (X, y)))
