@@ -194,7 +194,7 @@ def fit(
             fits, failure = last.finish(fits, Purse(Budget()) if budget is None else own)
         notices = (
             *rows.notices, *workshop.notices, *final.notices,
-            _used(plan, fits).notice(rows.num_rows), search.notice(state), failure,
+            _used(plan, fits, rows.num_rows).notice(rows.num_rows), search.notice(state), failure,
         )  # fmt: skip
         inputs = None if y is None else read_inputs(X)
         selection = Selection(
@@ -248,9 +248,10 @@ def _prices(
     return search.fit, final.go_on
 
 
-def _used(plan: Plan, fits: Sequence[LocalFit]) -> Plan:
+def _used(plan: Plan, fits: Sequence[LocalFit], num_rows: int) -> Plan:
     """The plan as far as it was carried out."""
-    is_final = any(f.status == "fitted" and f.bound == plan.final.bound for f in fits)
+    last = [fit for fit in fits if fit.bound == plan.final.bound and fit.num_rows == num_rows]
+    is_final = any(fit.status == "fitted" for fit in last)
     return plan if is_final else Plan(plan.search, plan.search)
 
 

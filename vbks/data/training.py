@@ -48,6 +48,11 @@ class TrainingData:
         """Number D of inputs."""
         return self.source.num_inputs
 
+    @property
+    def is_in_order(self) -> bool:
+        """Whether rows are arrays with one input, so that they can be put in its order."""
+        return self.num_inputs == 1 and isinstance(self.source, ArraySource)
+
     def sample(self, num: int, rng: np.random.Generator) -> Batch:
         """Rows drawn at random without replacement, in their order: `num` of them, or all."""
         return self._standardised(self.source.sample(num, rng))
@@ -104,6 +109,19 @@ class TrainingData:
         source = self._array_source("a part of the rows")
         chosen = ArraySource(source.X[rows], source.y[rows])
         return self._with_source(chosen)
+
+    def in_runs(self, num: int, length: int) -> TrainingData:
+        """About so many of the rows, in runs of neighbours along the first input, evenly spread.
+
+        Neighbours show what changes from row to row, and runs what changes from one end to the
+        other. Sources that are not arrays cannot give them.
+        """
+        if num >= self.num_rows:
+            return self
+        X = self._array_source("runs of rows").X
+        order = np.argsort(np.asarray(X[:, 0], float), kind="stable")
+        first = np.linspace(0, self.num_rows - length, max(1, num // length)).astype(int)
+        return self.part(np.unique(order[first[:, np.newaxis] + np.arange(length)]))
 
     def with_rows(self, X: object, y: object) -> TrainingData:
         """These rows and more of them, in the user's units, which stay what they are."""

@@ -21,12 +21,17 @@ from vbks.kernels import Parent
 from vbks.models import leave_one_out
 
 
+RUN_LENGTH = 15
+"""Neighbouring rows in each run where fits are to some of the rows."""
+
+
 @dataclass(frozen=True)
 class Stage:
     """The bound, posterior and inducing points of fits that are compared with each other.
 
     ``uppers`` is how many of a list, the best by BIC, have their likelihood bounded from above;
-    ``held_out`` asks for the log density of rows given the others.
+    ``held_out`` asks for the log density of rows given the others. With ``num_rows``, fits are to
+    about so many of the rows, in runs of neighbours.
     """
 
     bound: Bound
@@ -34,6 +39,11 @@ class Stage:
     num_inducing: int | None = None
     uppers: int = 0
     held_out: bool = False
+    num_rows: int | None = None
+
+    def part_of(self, rows: TrainingData) -> TrainingData:
+        """The rows that fits are to."""
+        return rows if self.num_rows is None else rows.in_runs(self.num_rows, RUN_LENGTH)
 
 
 @dataclass(frozen=True)
@@ -116,7 +126,7 @@ class Workshop:
     def _evaluator(self, warp: Warp, num_candidates: int) -> Evaluator:
         if warp not in self._evaluators:
             comparison, notices = compare(
-                self.data[warp],
+                self.stage.part_of(self.data[warp]),
                 num_candidates,
                 inference=self.stage.bound,
                 posterior=self.stage.posterior,

@@ -16,6 +16,8 @@ from vbks.grammar.expression import (
     Expression,
     Leaf,
     LimitError,
+    Sum,
+    add,
     operands,
     rebuild,
     subexpressions,
@@ -35,7 +37,7 @@ class Choices(NamedTuple):
 Move = Callable[[Expression, Choices], Iterable[Expression]]
 """From a node to its replacements, smaller ones first."""
 
-_CONSTANT = Leaf("C")
+_CONSTANT, _NOISE = Leaf("C"), Leaf("WN")
 
 
 def add_leaf(node: Expression, choices: Choices) -> Iterator[Expression]:
@@ -61,6 +63,13 @@ def multiply_leaf_or_constant(node: Expression, choices: Choices) -> Iterator[Ex
 def change_point(node: Expression, choices: Choices) -> Iterator[Expression]:
     """S → CP(S, S), along every input."""
     return (ChangePoint(node, node, dim) for dim in choices.inputs)
+
+
+def change_to_constant(node: Expression, choices: Choices) -> Iterator[Expression]:
+    """S → CP(S, C) and CP(C, S), along every input: S ends, or begins."""
+    for before, after in ((node, _CONSTANT), (_CONSTANT, node)):
+        for dim in choices.inputs:
+            yield ChangePoint(before, after, dim)
 
 
 def change_window(node: Expression, choices: Choices) -> Iterator[Expression]:
@@ -111,6 +120,46 @@ def children(
     found = dict.fromkeys(map(canonical, moved))
     found.pop(canonical(expression), None)
     return tuple(found)
+
+
+def noisy_children(
+    expression: Expression | str,
+    families: Sequence[str] = BASE_FAMILIES,
+    dims: Dims = 1,
+    moves: Sequence[Move] = CKS_MOVES,
+) -> tuple[Expression, ...]:
+    """The children of S and of S + WN, whose noise moves along: CW(S + WN, C) has none inside.
+
+    Noise that is left in the outermost sum is taken out, as every candidate has some there.
+    """
+    expression = parse(expression)
+    plain = children(expression, families, dims, moves)
+    with_noise = map(_without_noise, children(expression + _NOISE, families, dims, moves))
+    found = dict.fromkeys((*plain, *(child for child in with_noise if child is not None)))
+    found.pop(canonical(expression), None)
+    return tuple(found)
+
+
+def changed_children(
+    expression: Expression | str, inputs: Sequence[int], moves: Sequence[Move]
+) -> tuple[Expression, ...]:
+    """What moves make of the whole of S and of S + WN with changes along some inputs, canonical."""
+    expression = parse(expression)
+    choices = Choices((), tuple(inputs))
+    moved = (
+        child
+        for whole in (expression, expression + _NOISE)
+        for move in moves
+        for child in _replaced(whole, move, choices)
+    )
+    return tuple(dict.fromkeys(map(canonical, moved)))
+
+
+def _without_noise(expression: Expression) -> Expression | None:
+    """The expression without white noise in its outermost sum; None if nothing is left."""
+    if not isinstance(expression, Sum):
+        return None if expression == _NOISE else expression
+    return add(*(term for term in expression.terms if term != _NOISE))
 
 
 def _rewritten(expression: Expression, move: Move, choices: Choices) -> Iterator[Expression]:

@@ -15,6 +15,7 @@ import tensorflow as tf
 
 from vbks.arrays import Array
 from vbks.kernels import KernelBank
+from vbks.kernels.bank import Objective
 
 LOG_TWO_PI = math.log(2.0 * math.pi)
 
@@ -28,15 +29,23 @@ class ExactEvidence:
         self.jitter = tf.constant(jitter, gpflow.default_float())
 
     @property
-    def elements(self) -> int:
-        """Numbers in the kernel matrix of one candidate at one θ."""
-        return int(self.X.shape[0]) ** 2
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the kernel matrices of one candidate at one θ, put side by side."""
+        return int(self.X.shape[0]), int(self.X.shape[0])
+
+    @property
+    def objective(self) -> Objective:
+        """How values follow from kernels, θ and tensors."""
+        return _exact
+
+    @property
+    def tensors(self) -> tuple[tf.Tensor, ...]:
+        """X, y and jitter."""
+        return self.X, self.y, self.jitter
 
     def __call__(self, bank: KernelBank, theta: tf.Tensor) -> tf.Tensor:
         """Values for θ [K, S, H]: [K, S]."""
-        covariance = bank(theta, self.X)
-        noise = bank.noise(theta, self.X)
-        return _log_normal(covariance, noise + self.jitter, self.y)
+        return _exact(bank, theta, *self.tensors)
 
 
 class CollapsedEvidence:
@@ -48,20 +57,38 @@ class CollapsedEvidence:
         self.jitter = tf.constant(jitter, dtype)
 
     @property
-    def elements(self) -> int:
-        """Numbers in the kernel matrices of one candidate at one θ."""
-        return int(self.Z.shape[0]) * int(self.Z.shape[0] + self.X.shape[0])
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the kernel matrices of one candidate at one θ, put side by side."""
+        return int(self.Z.shape[0]), int(self.Z.shape[0] + self.X.shape[0])
+
+    @property
+    def objective(self) -> Objective:
+        """How values follow from kernels, θ and tensors."""
+        return _collapsed
+
+    @property
+    def tensors(self) -> tuple[tf.Tensor, ...]:
+        """X, y, Z and jitter."""
+        return self.X, self.y, self.Z, self.jitter
 
     def __call__(self, bank: KernelBank, theta: tf.Tensor) -> tf.Tensor:
         """Values for θ [K, S, H]: [K, S]."""
-        return _collapsed_bound(
-            bank(theta, self.Z),
-            bank(theta, self.Z, self.X),
-            bank.diag(theta, self.X),
-            bank.noise(theta, self.X),
-            self.y,
-            self.jitter,
-        )
+        return _collapsed(bank, theta, *self.tensors)
+
+
+def _exact(
+    kernels: Any, theta: tf.Tensor, X: tf.Tensor, y: tf.Tensor, jitter: tf.Tensor
+) -> tf.Tensor:
+    return _log_normal(kernels(theta, X), kernels.noise(theta, X) + jitter, y)
+
+
+def _collapsed(
+    kernels: Any, theta: tf.Tensor, X: tf.Tensor, y: tf.Tensor, Z: tf.Tensor, jitter: tf.Tensor
+) -> tf.Tensor:
+    return _collapsed_bound(
+        kernels(theta, Z), kernels(theta, Z, X), kernels.diag(theta, X), kernels.noise(theta, X),
+        y, jitter,
+    )  # fmt: skip
 
 
 @tf.function(autograph=False, reduce_retracing=True)

@@ -13,6 +13,7 @@ from vbks.arrays import Array, Mask, Rows
 from vbks.grammar.expression import Expression
 from vbks.inference.quasi_newton import Minimum, Prune, minimise
 from vbks.kernels import KernelBank, Layout, Prior, Priors, bank_of, slot_priors
+from vbks.kernels.bank import Objective
 
 REBUILD_BELOW = 0.7
 """Share of rows still at work below which the others leave the bank."""
@@ -30,8 +31,18 @@ class Evidence(Protocol):
         ...
 
     @property
-    def elements(self) -> int:
-        """Numbers in the kernel matrices of one candidate at one θ."""
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the kernel matrices of one candidate at one θ, put side by side."""
+        ...
+
+    @property
+    def objective(self) -> Objective:
+        """How values follow from kernels, θ and tensors ..."""
+        ...
+
+    @property
+    def tensors(self) -> tuple[tf.Tensor, ...]:
+        """... which are these."""
         ...
 
 
@@ -91,18 +102,21 @@ class LogPosterior:
 
     def _log_evidence(self, theta: Array) -> tuple[Array, Array]:
         values, gradients = np.zeros(theta.shape[:2]), np.zeros(theta.shape)
-        num_pieces = -(-int(np.prod(theta.shape[:2])) * self.evidence.elements // self.elements)
         start = 0
-        for bank in self._bank.split(num_pieces):
+        for bank in self._bank.split(self._num_pieces(theta)):
             stop = start + len(bank)
             own = tf.constant(theta[start:stop, :, : bank.num_slots])
-            with tf.GradientTape() as tape:
-                tape.watch(own)
-                value = self.evidence(bank, own)
-            values[start:stop] = value
-            gradients[start:stop, :, : bank.num_slots] = tape.gradient(value, own)
+            found = bank.with_gradient(self.evidence.objective, own, *self.evidence.tensors)
+            values[start:stop], gradients[start:stop, :, : bank.num_slots] = found
             start = stop
         return values, gradients
+
+    def _num_pieces(self, theta: Array) -> int:
+        """Pieces of the bank that are small enough, in kernel matrices and in terms of them."""
+        num_rows, num_samples, _ = theta.shape
+        height, width = self.evidence.shape
+        by_matrices = -(-num_rows * num_samples * height * width // self.elements)
+        return max(by_matrices, self._bank.num_pieces(num_samples, height, width))
 
 
 def maximise(

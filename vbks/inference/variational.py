@@ -14,6 +14,12 @@ from vbks.inference.quasi_newton import minimise
 EVALUATIONS = 16
 """Laplace's Gaussian is close already; the bound has settled to a tenth of a nat by then."""
 
+NARROWINGS = 5
+"""Times at most that a Gaussian is narrowed before the bound is maximised ..."""
+
+MOST_NARROWING, LEAST_NARROWING = 0.1, 0.7
+"""... each time by a factor between these in a direction in which the density falls too quickly."""
+
 PAIRS = 32
 """Fresh samples come as θ̂ ± Cη. With the quadratic part known exactly, so many leave a few
 hundredths of a nat."""
@@ -40,10 +46,12 @@ def maximise_bound(
 
     The expectation is a sum over the sigma points ±√h eᵢ, which is exact for cubics and, unlike a
     few random samples, sees every direction. The bound that is returned is by fresh samples. A row
-    that gains nothing keeps Laplace's Gaussian.
+    that gains nothing keeps Laplace's Gaussian. Where the density is flat at its top but falls off
+    a cliff, as between two rows where a change may be, Laplace's is far too wide, and is narrowed
+    first.
     """
     search = _Search(log_density, laplace, diagonal)
-    found = minimise(search.loss, search.start, EVALUATIONS, tolerance=1e-2)
+    found = minimise(search.loss, search.narrowed(laplace.value), EVALUATIONS, tolerance=1e-2)
     # Entry by entry, so that longer candidates of the chunk change nothing for shorter ones.
     eta = rng.normal(size=(laplace.mean.shape[1], PAIRS)).T
     before, after = (
@@ -84,6 +92,35 @@ class _Search:
         nu, D = self._unpack(rows, x)
         mean = self.mean[rows] + np.einsum("rhj,rj->rh", self.base[rows], nu)
         return mean, self.base[rows] @ D
+
+    def narrowed(self, highest: Array) -> Array:
+        """Coordinates of Gaussians on whose sigma points the density falls as that of a normal one.
+
+        That is by h/2 below the ``highest`` value of the row, for h entries that are used.
+        """
+        x = self.start.copy()
+        H = self.mean.shape[1]
+        left = np.arange(len(x))
+        for _ in range(NARROWINGS):
+            used = self.used[left]
+            owners, eta = _sigma_points(used)
+            mean, factor = self.gaussians(left, x[left])
+            theta = mean[owners] + np.einsum("phj,pj->ph", factor[owners], eta)
+            value, _ = self.log_density(left[owners], theta)
+            falls = np.zeros(used.shape)
+            value = np.where(np.isfinite(value), value, -np.inf)
+            np.add.at(
+                falls, (owners, np.abs(eta).argmax(axis=1)), 0.5 * (highest[left][owners] - value)
+            )
+            expected = 0.5 * used.sum(axis=1)[:, None]
+            factors = np.sqrt(expected / np.maximum(falls, expected))
+            factors = np.clip(factors, MOST_NARROWING, 1.0)
+            too_wide = (factors < LEAST_NARROWING) & used
+            x[left, H : 2 * H] += np.log(np.where(too_wide, factors, 1.0))
+            left = left[too_wide.any(axis=1)]
+            if not len(left):
+                break
+        return x
 
     def loss(self, rows: Rows, x: Array) -> tuple[Array, Array]:
         """Minus the bound, up to a constant, and its gradient."""

@@ -1,6 +1,7 @@
 """Kernels: formulas and parameters, GPflow kernels, starting values, and the bank."""
 
 from vbks.kernels.bank import Bank, num_traces
+from vbks.kernels.changes import Stretch, stretches
 from vbks.kernels.conversion import assign, read_theta, to_gpflow
 from vbks.kernels.families import Family
 from vbks.kernels.free_parameters import num_free_parameters
@@ -17,8 +18,8 @@ from vbks.kernels.starts import (
     draw_starts,
     num_waves,
     start_scales,
-    summarise_inputs,
 )
+from vbks.kernels.summaries import summarise_inputs
 from vbks.kernels.terms import is_batchable
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "Prior",
     "Priors",
     "Slot",
+    "Stretch",
     "StudentT",
     "assign",
     "bank_of",
@@ -55,6 +57,7 @@ __all__ = [
     "registered_families",
     "slot_priors",
     "start_scales",
+    "stretches",
     "summarise_inputs",
     "to_gpflow",
 ]

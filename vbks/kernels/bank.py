@@ -102,6 +102,25 @@ class Bank:
         noise = self._run(_NOISE, theta, self._checked_inputs(X))
         return noise if has_samples else noise[:, 0]
 
+    def with_gradient(
+        self, objective: Objective, theta: tf.Tensor, *tensors: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """``objective(kernels, θ, *tensors)`` for θ [K, S, H], and its gradient, as one graph.
+
+        ``kernels`` are called as the bank is. What the objective sums up per candidate and sample
+        has one graph for all banks, which saves most of the time where matrices are small.
+        """
+        ranks = tuple(tensor.shape.rank for tensor in tensors)
+        kind = (self._dense_kinds, self.differentiable_inputs, theta.dtype)
+        with _LOCK:
+            function = _make_objective(objective, ranks, *kind)
+        return function(self._structure, theta, *tensors)
+
+    def num_pieces(self, num_samples: int, num_rows: int, num_columns: int) -> int:
+        """In how many pieces kernel matrices of a size keep all arrays small."""
+        elements = int(self._num_terms.sum()) * num_samples * num_rows * num_columns
+        return -(-elements // CHUNK_ELEMENTS)
+
     def split(self, num_pieces: int) -> tuple[Bank, ...]:
         """Banks of consecutive candidates with about equally many terms, which is equal work."""
         if num_pieces <= 1:
@@ -129,9 +148,7 @@ class Bank:
     def _num_pieces(self, theta: tf.Tensor, X1: tf.Tensor, X2: tf.Tensor) -> int:
         """How many pieces keep arrays small; one when sizes are not known while tracing."""
         sizes = (theta.shape[1], X1.shape[0], X2.shape[0])
-        if None in sizes:
-            return 1
-        return -(-int(self._num_terms.sum()) * int(np.prod(sizes)) // CHUNK_ELEMENTS)
+        return 1 if None in sizes else self.num_pieces(*sizes)
 
     def _run(self, kind: str, *arguments: tf.Tensor) -> tf.Tensor:
         function = _compiled(
@@ -160,6 +177,55 @@ class Bank:
                 f"inputs must be [N, {self.num_inputs}] with at least one row, got {X.shape}."
             )
         return tf.ensure_shape(X, [None, self.num_inputs])
+
+
+class TracedKernels:
+    """The kernels of a bank's structure while a graph is traced, for θ [K, S, H]."""
+
+    def __init__(
+        self, structure: Structure, dense_kinds: tuple[DenseKind, ...], by_formula: bool
+    ) -> None:
+        self._structure, self._kinds, self._by_formula = structure, dense_kinds, by_formula
+
+    def __call__(self, theta: tf.Tensor, X1: tf.Tensor, X2: tf.Tensor | None = None) -> tf.Tensor:
+        """Kernel matrices without noise: [K, S, n1, n2]."""
+        X2 = X1 if X2 is None else X2
+        return evaluate(self._structure, self._kinds, self._by_formula, theta, X1, X2)
+
+    def diag(self, theta: tf.Tensor, X: tf.Tensor) -> tf.Tensor:
+        """Their diagonals: [K, S, n]."""
+        return evaluate_diag(self._structure, self._kinds, theta, X)
+
+    def noise(self, theta: tf.Tensor, X: tf.Tensor) -> tf.Tensor:
+        """Noise variances: [K, S, n]."""
+        return evaluate_noise(self._structure, self._kinds, theta, X)
+
+
+Objective = Callable[..., tf.Tensor]
+"""``objective(kernels, θ, *tensors)`` is [K, S], where ``kernels`` are a bank or traced ones."""
+
+
+@cache
+def _make_objective(
+    objective: Objective,
+    ranks: tuple[int, ...],
+    dense_kinds: tuple[DenseKind, ...],
+    by_formula: bool,
+    dtype: tf.DType,
+) -> Callable[..., tuple[tf.Tensor, tf.Tensor]]:
+    """The graph of an objective and its gradient, for tensors of any size."""
+
+    def run(structure: Structure, theta: tf.Tensor, *tensors: tf.Tensor) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(theta)
+            value = objective(TracedKernels(structure, dense_kinds, by_formula), theta, *tensors)
+        return value, tape.gradient(value, theta)
+
+    specs = [tf.TensorSpec([None] * rank, dtype) for rank in (3, *ranks)]
+    signature = [_structure_spec(len(dense_kinds)), *specs]
+    compiled = tf.function(run, input_signature=signature, autograph=False)
+    _FUNCTIONS.append(compiled)
+    return compiled  # type: ignore[no-any-return]
 
 
 def num_traces() -> int:
@@ -219,6 +285,7 @@ def _make_compiled(
 
 
 forget_on_change(_make_compiled.cache_clear)
+forget_on_change(_make_objective.cache_clear)
 
 
 def _structure_spec(num_dense: int) -> Structure:

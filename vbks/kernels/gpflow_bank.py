@@ -14,7 +14,7 @@ from vbks.arrays import Mask
 from vbks.errors import DataError, GrammarError, VbksError
 from vbks.grammar.expression import Expression
 from vbks.grammar.parser import parse
-from vbks.kernels.bank import Bank
+from vbks.kernels.bank import Bank, Objective
 from vbks.kernels.compiled_kernel import (
     CompiledKernel,
     Computation,
@@ -72,6 +72,16 @@ class KernelBank(Protocol):
 
     def noise(self, theta: Any, X: Any) -> tf.Tensor:
         """Noise variances, from the likelihood and from white noise: [K, n] or [K, S, n]."""
+        ...
+
+    def with_gradient(
+        self, objective: Objective, theta: tf.Tensor, *tensors: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """``objective(kernels, θ, *tensors)`` for θ [K, S, H], and its gradient for θ."""
+        ...
+
+    def num_pieces(self, num_samples: int, num_rows: int, num_columns: int) -> int:
+        """In how many pieces kernel matrices of a size keep all arrays small."""
         ...
 
     def split(self, num_pieces: int) -> tuple[KernelBank, ...]:
@@ -153,6 +163,19 @@ class GPflowBank:
         theta = self._checked_theta(theta)
         white = self._evaluate(noise_variance, theta, self._checked_inputs(X))
         return tf.exp(theta[..., NOISE_SLOT, tf.newaxis]) + white
+
+    def with_gradient(
+        self, objective: Objective, theta: tf.Tensor, *tensors: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """``objective(kernels, θ, *tensors)`` for θ [K, S, H], and its gradient for θ."""
+        with tf.GradientTape() as tape:
+            tape.watch(theta)
+            value = objective(self, theta, *tensors)
+        return value, tape.gradient(value, theta)
+
+    def num_pieces(self, num_samples: int, num_rows: int, num_columns: int) -> int:
+        """One, as kernels are evaluated one after the other anyway."""
+        return 1
 
     def split(self, num_pieces: int) -> tuple[GPflowBank, ...]:
         """Banks of consecutive candidates, about equally many in each."""

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import logsumexp, ndtri, stdtrit
 
 from vbks.arrays import Array
+from vbks.kernels.changes import Stretch
 
 LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
@@ -146,6 +147,10 @@ class InputSummary:
     """... and its periods once it is divided by that line."""
     repeats: float = 1.0
     """Rows at one place, on average."""
+    changes: tuple[float, ...] = ()
+    """Where the target may change its character for good ..."""
+    windows: tuple[Stretch, ...] = ()
+    """... and where it may have another one for a while."""
 
     @property
     def range(self) -> float:

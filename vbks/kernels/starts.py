@@ -9,23 +9,25 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from vbks.arrays import Array
 from vbks.errors import DataError
-from vbks.grammar.expression import (
-    Expression,
-    Leaf,
-)
+from vbks.grammar.expression import ChangePoint, ChangeWindow, Expression, Leaf
 from vbks.kernels import families
+from vbks.kernels.changes import Stretch
 from vbks.kernels.inheritance import Parent, inherit
 from vbks.kernels.layout import Layout
 from vbks.kernels.parameters import InputSummary, Start
 from vbks.kernels.parts import Part, parts_of
-from vbks.kernels.periodogram import merge_repeats, period_candidates
 from vbks.kernels.registry import family_of
+from vbks.kernels.summaries import pooled
+
+Place = TypeVar("Place")
 
 NEAR = 0.7
 """Standard deviation of starts that keep near the suggested one: a factor of two either way."""
@@ -33,15 +35,16 @@ NEAR = 0.7
 PERIOD_STEP = 0.2
 """A first step of a period may shift the far end of the range by this part of a turn ..."""
 
+LEAST_SCALE = 1e-6
+"""... but is not smaller than this part of the period."""
+
 LONG_IN_RANGES = 2.5
 """A wave of so many ranges is a smooth function of the data."""
 
 LOCATION_STEP = 0.05
 """A first step of a line's zero from where the target is quiet, as a share of the range: the
-function is zero there whatever it is multiplied with, and another place has another optimum."""
-
-LEAST_PLACES = 10
-"""Different inputs without which it cannot be told where the target is quiet."""
+function is zero there whatever it is multiplied with, and another place has another optimum. Those
+of changes and of the ends of windows are as large."""
 
 ROUGHER = 0.2
 """Factor on all suggested lengthscales in one of the starts ..."""
@@ -55,65 +58,11 @@ APART = 0.25
 MANY_REPEATS = 3.0
 """... which one start tries where there are so many rows at a place on average."""
 
-SOFTENED = 0.1
-"""Share of the range around the place where a line is zero in which it is not divided by."""
-
-NUM_LINE_PERIODS = 2
-"""Periods of the target divided by a line that are tried, each with its double, which a periodogram
-does not see if it repeats only two or three times."""
-
-LEAST_SCALE = 1e-6
-"""... but is not smaller than this part of the period."""
+SHARP = 2.0
+"""Spacings over which every other change that the data show passes at first."""
 
 CLIP_IN_SDS = 6.0
 """Starts stay within this many prior standard deviations of the prior mean."""
-
-
-def summarise_inputs(X: npt.ArrayLike, y: npt.ArrayLike) -> tuple[InputSummary, ...]:
-    """What starts need to know of each input: its range, its spacing and the target's periods.
-
-    For the residuals of a parent, give these as ``y``.
-    """
-    targets = np.ravel(np.asarray(y, float))
-    return tuple(_summary(x, targets) for x in np.asarray(X, float).reshape(len(targets), -1).T)
-
-
-def _summary(x: Array, y: Array) -> InputSummary:
-    distinct, _ = merge_repeats(x, y)
-    if len(distinct) < 2:
-        centre = float(distinct.sum())
-        return InputSummary(centre - 0.5, centre + 0.5, 1.0)
-    spacing = float(np.median(np.diff(distinct)))
-    quiet = _quiet_place(x, y) if len(distinct) >= LEAST_PLACES else None
-    return InputSummary(
-        float(x.min()),
-        float(x.max()),
-        spacing,
-        period_candidates(x, y),
-        quiet,
-        () if quiet is None else _line_periods(x, y, quiet),
-        len(x) / len(distinct),
-    )
-
-
-def _quiet_place(x: Array, y: Array) -> float | None:
-    """Where a parabola through the squared targets is lowest, not more than a range outside."""
-    middle, half = 0.5 * (x.max() + x.min()), 0.5 * (x.max() - x.min())
-    curvature, slope, _ = np.polyfit((x - middle) / half, y**2, 2)
-    if not curvature > 0:
-        return None
-    return float(middle + half * np.clip(-0.5 * slope / curvature, -3.0, 3.0))
-
-
-def _line_periods(x: Array, y: Array, quiet: float) -> tuple[float, ...]:
-    """Periods of the target divided by the distance from its quiet place, and their doubles.
-
-    Near that place noise is all there is, so the division is softened there.
-    """
-    distance = x - quiet
-    divided = y * distance / (distance**2 + (SOFTENED * np.ptp(x)) ** 2)
-    found = period_candidates(x, divided)[:NUM_LINE_PERIODS]
-    return tuple(period for one in found for period in (2.0 * one, one))
 
 
 def candidate_rng(seed: int, expression: Expression) -> np.random.Generator:
@@ -141,12 +90,33 @@ def draw_starts(
     num_heirs = 0 if parent is None else (num_starts + 1) // 2
     if len(known) == len(layout):
         num_heirs = min(num_heirs, 1)
-    residuals = summaries if parent is None or parent.residuals is None else parent.residuals
-    heirs = _starts(layout, residuals, num_heirs, rng, known)
+    heirs = _starts(layout, _unexplained(summaries, parent), num_heirs, rng, known)
     others = _starts(layout, summaries, num_starts - num_heirs, rng, {})
     width = CLIP_IN_SDS * layout.prior_sd
     starts = np.concatenate([heirs, others])
     return np.clip(starts, layout.prior_mean - width, layout.prior_mean + width)
+
+
+def _unexplained(
+    summaries: Sequence[InputSummary], parent: Parent | None
+) -> Sequence[InputSummary]:
+    """What the parent leaves of the target, beside the changes of the target itself."""
+    if parent is None or parent.residuals is None:
+        return summaries
+    return [
+        replace(
+            left,
+            changes=_in_turn(left.changes, own.changes),
+            windows=_in_turn(left.windows, own.windows),
+        )
+        for left, own in zip(parent.residuals, summaries, strict=True)
+    ]
+
+
+def _in_turn(some: Sequence[Place], others: Sequence[Place]) -> tuple[Place, ...]:
+    """Items of both, the first of each before the second of each."""
+    pairs = zip_longest(some, others)
+    return tuple(dict.fromkeys(item for pair in pairs for item in pair if item is not None))
 
 
 def start_scales(layout: Layout, summaries: Sequence[InputSummary], starts: Array) -> Array:
@@ -155,7 +125,7 @@ def start_scales(layout: Layout, summaries: Sequence[InputSummary], starts: Arra
     One, a factor of e, for most, and less for quiet places. The optimum in a period is the narrower
     the more often the period fits into the range: a wave must not be out of step at the far end.
     """
-    by_input = dict(enumerate(summaries)) | {None: _pooled(summaries)}
+    by_input = dict(enumerate(summaries)) | {None: pooled(summaries)}
     scales = np.ones_like(starts)
     for index, slot in enumerate(layout.slots):
         if slot.parameter.start is families.start_period:
@@ -164,6 +134,11 @@ def start_scales(layout: Layout, summaries: Sequence[InputSummary], starts: Arra
         elif slot.parameter.start is families.start_location:
             x = by_input[slot.dim]
             scales[starts[:, index] == x.quiet, index] = LOCATION_STEP * x.range
+        elif slot.parameter.start is families.start_change:
+            scales[:, index] = LOCATION_STEP * by_input[slot.dim].range
+        elif slot.parameter.start is families.start_width:
+            share = by_input[slot.dim].range / np.exp(starts[:, index])
+            scales[:, index] = np.minimum(1.0, LOCATION_STEP * share)
     return scales
 
 
@@ -179,7 +154,7 @@ def _starts(
             f"'{layout.expression}' is laid out for {layout.num_inputs} inputs, "
             f"but {len(summaries)} were summarised."
         )
-    by_input = dict(enumerate(summaries)) | {None: _pooled(summaries)}
+    by_input = dict(enumerate(summaries)) | {None: pooled(summaries)}
     drawn = [
         [slot.parameter.draw_start(rng, by_input[slot.dim]) for slot in layout.slots]
         for _ in range(num_starts)
@@ -202,6 +177,7 @@ def _starts(
         starts[2:3] = starts[:1]
     for slot, values in beside_lines.items():
         starts[2::4, slot] = np.resize(values, len(starts[2::4]))
+    _place_changes(layout, by_input, starts)
     starts += _spread(layout)
     for slot, value in known.items():
         starts[:, slot] = value
@@ -233,6 +209,32 @@ def _roughen(layout: Layout, by_input: Mapping[int | None, InputSummary], starts
         starts[8:9, coarse] = np.log([APART * spacings[k] for k in coarse])
 
 
+def _place_changes(
+    layout: Layout, by_input: Mapping[int | None, InputSummary], starts: Array
+) -> None:
+    """Put changes where the data show some, in the first start and every second one after it.
+
+    Each of these starts begins with another place, and each change of it has the next one.
+    """
+    rows = [0, *range(1, len(starts), 2)]
+    counts: Counter[tuple[str, int]] = Counter()
+    for part in parts_of(layout.root):
+        kind, slots = part.node.expression, part.node.slots
+        if not isinstance(kind, ChangePoint | ChangeWindow):
+            continue
+        x = by_input[kind.dim - 1]
+        places = x.windows if isinstance(kind, ChangeWindow) else [Stretch(c, c) for c in x.changes]
+        before = counts[part.kind[0], kind.dim]
+        counts[part.kind[0], kind.dim] += 1
+        for turn, row in enumerate(rows[: len(starts)] if places else ()):
+            place = places[(turn + before) % len(places)]
+            starts[row, slots["location"]] = place.middle
+            if "width" in slots:
+                starts[row, slots["width"]] = math.log(place.width)
+            if turn % 2:
+                starts[row, slots["steepness"]] = -math.log(SHARP * x.spacing)
+
+
 def _beside_lines(
     layout: Layout, by_input: Mapping[int | None, InputSummary]
 ) -> Iterator[tuple[int, Sequence[float]]]:
@@ -254,17 +256,6 @@ def _beside_lines(
 
 def _is_line(leaf: str) -> bool:
     return leaf.partition("[")[0] == "LIN"
-
-
-def _pooled(summaries: Sequence[InputSummary]) -> InputSummary:
-    """All inputs as one, for parameters that they share."""
-    periods = dict.fromkeys(period for x in summaries for period in x.periods[:1])
-    return InputSummary(
-        min(x.low for x in summaries),
-        max(x.high for x in summaries),
-        float(np.median([x.spacing for x in summaries])),
-        tuple(periods),
-    )
 
 
 def _spread(layout: Layout) -> Array:

@@ -51,6 +51,8 @@ class Greedy:
     warps: tuple[Warp, ...] = (Identity(),)
     additive: bool = False
     refuse: Callable[[LocalFit], str] = accept_all
+    expand: Callable[..., tuple[Expression, ...]] = children
+    """Makes the children of an expression by moves: those of noise, too, or not."""
 
     is_finite = True
 
@@ -91,7 +93,7 @@ class Greedy:
 
     def _children(self, parent: LocalFit) -> Iterator[Proposal]:
         form = canonical(parent.expression)
-        for child in children(form, self.families, self.num_inputs, self.moves):
+        for child in self.expand(form, self.families, self.num_inputs, self.moves):
             written = self._written(child)
             if written is not None and num_leaves(written) <= MAX_LEAVES:
                 yield Proposal(written, parent.warp, parent)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from vbks.data.warps import Identity, Warp
 from vbks.grammar import (
@@ -14,6 +15,10 @@ from vbks.grammar import (
     Leaf,
     Move,
     canonical,
+    change_point,
+    change_to_constant,
+    change_window,
+    changed_children,
     children,
     num_leaves,
     space,
@@ -49,6 +54,13 @@ MAX_GROWN_LEAVES = 8
 """Leaves at most: larger kernels were never chosen on the series tried, and nobody reads them."""
 
 
+class Changes(NamedTuple):
+    """Inputs, counted from 1, along which the target shows changes for good, or for a while."""
+
+    for_good: tuple[int, ...] = ()
+    for_a_while: tuple[int, ...] = ()
+
+
 @dataclass(frozen=True)
 class Growing:
     """Starts small, and expands what the data favour until no child gains."""
@@ -60,6 +72,9 @@ class Growing:
     moves: tuple[tuple[Move, ...], ...] = MOVES
     more: tuple[Expression, ...] = ()
     """Expressions that the search starts from beside the usual ones."""
+    changes: Mapping[Warp, Changes] = field(default_factory=dict)
+    """What the data show of changes under each warp: they are then among the first moves, of the
+    whole kernel and of its noise."""
 
     is_finite = False
     num_expected = EXPECTED_CANDIDATES
@@ -80,7 +95,7 @@ class Growing:
             state = replace(state, expanded=expanded)
             proposals: dict[Structure, Proposal] = {}
             for parent, turn in expansions:
-                for proposal in self._children(parent, self.moves[turn]):
+                for proposal in self._children(parent, turn):
                     if proposal.structure not in tried:
                         proposals.setdefault(proposal.structure, proposal)
             if proposals:
@@ -137,8 +152,16 @@ class Growing:
                 return [(ranked[rank], turn)]
         return []
 
-    def _children(self, parent: LocalFit, moves: Sequence[Move]) -> Iterator[Proposal]:
+    def _children(self, parent: LocalFit, turn: int) -> Iterator[Proposal]:
         form = canonical(parent.expression)
-        for child in children(form, self.families, self.num_inputs, moves):
+        found = [*children(form, self.families, self.num_inputs, self.moves[turn])]
+        if not turn:
+            found += self._changed(form, self.changes.get(parent.warp, Changes()))
+        for child in found:
             if num_leaves(child) <= self.max_leaves:
                 yield Proposal(child, parent.warp, parent)
+
+    def _changed(self, form: Expression, changes: Changes) -> Iterator[Expression]:
+        """The whole kernel, with and without its noise, where the data show that it changes."""
+        yield from changed_children(form, changes.for_good, (change_point, change_to_constant))
+        yield from changed_children(form, changes.for_a_while, (change_window,))

@@ -10,16 +10,18 @@ from typing import Any, Literal
 import numpy as np
 
 from vbks.arrays import Array
+from vbks.data import Warp
 from vbks.errors import DataError, check_one_of
-from vbks.grammar import ABCD_MOVES, BASE_FAMILIES, CKS_MOVES, Expression
+from vbks.grammar import ABCD_MOVES, BASE_FAMILIES, CKS_MOVES, Expression, noisy_children
 from vbks.inference.local_fit import Bound, Correction
 from vbks.inference.prior_grams import prior_grams
 from vbks.inference.settings import compare
+from vbks.kernels import stretches
 from vbks.selection.bayesian_optimisation import BayesianOptimisation
 from vbks.selection.budget import Budget
 from vbks.selection.fixed_space import FixedSpace
 from vbks.selection.greedy import Greedy
-from vbks.selection.growing import Growing
+from vbks.selection.growing import Changes, Growing
 from vbks.selection.intervals import SKC_FAMILIES, IntervalSearch
 from vbks.selection.method import Method, Task, one_stage, refuse_space
 from vbks.selection.plan import Plan
@@ -41,6 +43,9 @@ SKC_INDUCING = 160
 
 SKC_RESTARTS = 10
 
+CHANGE_ROWS = 4000
+"""Rows at most in which changes are looked for."""
+
 ABCD_FAMILIES = ("SE", "LIN", "PER0", "C", "WN")
 """ABCD's base kernels; what it calls PER has no constant part."""
 
@@ -56,7 +61,8 @@ class VBKS(Method):
         if task.space is not None:
             return FixedSpace(task.space, task.warps)
         words = task.words(BASE_FAMILIES)
-        return Growing(task.warps, task.rows.num_inputs, words)
+        changes = {warp: _changes(task, warp) for warp in task.warps}
+        return Growing(task.warps, task.rows.num_inputs, words, changes=changes)
 
     def plan(self, task: Task, num_expected: int) -> Plan:
         """Quick fits for all, and the best that are possible for those that remain."""
@@ -129,6 +135,7 @@ class ABCD(_GreedyMethod):
         return Greedy(
             task.rows.num_inputs, words, ABCD_MOVES, self.criterion, self.max_depth, task.warps,
             additive=self.variant == "interpretability", refuse=Visible.in_rows(X),
+            expand=noisy_children,
         )  # fmt: skip
 
 
@@ -242,6 +249,18 @@ def _usual_bound(task: Task, num_candidates: int) -> Bound:
         task.rows, num_candidates, num_inducing=task.num_inducing, **task.settings
     )
     return comparison.bound
+
+
+def _changes(task: Task, warp: Warp) -> Changes:
+    """Along which inputs some of the rows show changes."""
+    if not task.settings["likelihood"].is_gaussian:
+        return Changes()
+    rng = np.random.default_rng(task.settings.get("seed", 0))
+    X, y = task.rows.warped(warp).sample(CHANGE_ROWS, rng)
+    shown = [stretches(x, y) for x in X.T]
+    for_good = (d for d, (points, _) in enumerate(shown, 1) if points)
+    for_a_while = (d for d, (_, windows) in enumerate(shown, 1) if windows)
+    return Changes(tuple(for_good), tuple(for_a_while))
 
 
 def _some_rows(task: Task, num: int) -> Array:

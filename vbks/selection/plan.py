@@ -17,7 +17,8 @@ from vbks.selection.budget import FEW
 from vbks.selection.prices import Prices
 
 EXACT_SEARCH_ROWS = 300
-"""Rows up to which all candidates are fitted exactly: a few tenths of a second for each."""
+"""Rows up to which all candidates are fitted exactly, and with full q(θ) in the end: a few tenths of
+a second for each. Of more rows along one input a search takes as many, in runs."""
 
 EXACT_FINAL_ROWS = 2000
 """Rows up to which those that remain are fitted exactly: some seconds for each."""
@@ -30,13 +31,14 @@ CONTENDER_MARGIN = 6.0
 """Nats below the best within which candidates are fitted to the end ..."""
 
 OTHER_BOUND_MARGIN = 25.0
-"""... or within which if the bound becomes a tighter one, whose order may be another."""
+"""... or within which if the last bound is a tighter one or to more rows, whose order may be
+another."""
 
 MOST_CONTENDERS = 8
 """Candidates that are fitted to the end at most, or ..."""
 
 MOST_EXACT_CONTENDERS = 6
-"""... if the last fits are exact and the search was not."""
+"""... if the last fits are exact and the search was not, or not of all rows."""
 
 DEAR_SHARE = 0.5
 """Share of a budget in seconds above which exact fits of a few candidates are too dear ..."""
@@ -65,14 +67,18 @@ class Plan:
         """Exact fits where they are quick, at least for the best; else what is possible."""
         N = rows.num_rows
         first, last = _bounds(rows, num_candidates, inference, num_inducing, settings)
+        some_rows = None
         if first != last and num_inducing is None:
             num_inducing = _search_inducing(N)
+            if rows.is_in_order:
+                first, some_rows = "exact", EXACT_SEARCH_ROWS
         if posterior == "auto":
             posterior = "full" if N <= EXACT_SEARCH_ROWS and last == "exact" else "laplace"
         # With minibatches q(θ) costs a bound many nats, so that it changes the order of candidates.
         is_looser = posterior in ("full", "diagonal") and first != "stochastic"
         cheap: Posterior = "laplace" if is_looser else posterior
-        return cls(Stage(first, cheap, num_inducing), Stage(last, posterior, num_inducing))
+        search = Stage(first, cheap, num_inducing, num_rows=some_rows)
+        return cls(search, Stage(last, posterior, num_inducing))
 
     def in_time(self, seconds: float, rows: TrainingData, settings: Mapping[str, Any]) -> Plan:
         """The same, but with a search by collapsed fits if there is no time for exact ones."""
@@ -89,6 +95,11 @@ class Plan:
 
     def notice(self, num_rows: int) -> str:
         """Which bounds were used."""
+        if self.search.num_rows is not None:
+            return (
+                f"Candidates were searched by fits to {self.search.num_rows} of {num_rows:,} rows, "
+                f"and the best of them by {self.final.bound} ones to all."
+            )
         if self.search.bound == self.final.bound:
             return f"Fits to {num_rows:,} rows are {self.final.bound}."
         return (
@@ -99,7 +110,7 @@ class Plan:
     @property
     def limits(self) -> tuple[float, int]:
         """How far behind contenders may be, and how many there may be."""
-        if self.search.bound == self.final.bound:
+        if self.search.bound == self.final.bound and self.search.num_rows is None:
             return CONTENDER_MARGIN, MOST_CONTENDERS
         return OTHER_BOUND_MARGIN, MOST_EXACT_CONTENDERS
 

@@ -74,7 +74,7 @@ class Prices:
     def of(cls, stage: Stage, rows: TrainingData, settings: Mapping[str, Any]) -> Prices:
         """Prices of the fits that a workshop makes of rows by a stage."""
         comparison, _ = compare(
-            rows,
+            stage.part_of(rows),
             1,
             inference=stage.bound,
             posterior=stage.posterior,
