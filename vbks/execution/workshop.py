@@ -20,7 +20,6 @@ from vbks.inference.work import Stage as WorkStage
 from vbks.kernels import Parent
 from vbks.models import leave_one_out
 
-
 RUN_LENGTH = 15
 """Neighbouring rows in each run where fits are to some of the rows."""
 
@@ -128,6 +127,7 @@ class Workshop:
             comparison, notices = compare(
                 self.stage.part_of(self.data[warp]),
                 num_candidates,
+                whole=self.data[warp],
                 inference=self.stage.bound,
                 posterior=self.stage.posterior,
                 num_inducing=self.stage.num_inducing,

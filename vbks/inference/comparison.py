@@ -62,7 +62,8 @@ class Comparison:
     """Rows and settings under which candidates are compared.
 
     ``jitter`` is added to the diagonal of Kuu, or of the covariance of all rows in exact fits.
-    ``inducing`` [M, D], if given, are the inducing inputs; else they are chosen.
+    ``inducing`` [M, D], if given, are the inducing inputs; else they are chosen. Where fits are to
+    a part of the rows, ``whole`` are all of them, which starts know.
     """
 
     data: TrainingData
@@ -79,6 +80,7 @@ class Comparison:
     memory: int
     seed: int
     inducing: Array | None = None
+    whole: TrainingData | None = None
 
     @property
     def num_rows(self) -> int:
@@ -110,14 +112,18 @@ class Comparison:
         """Inducing inputs: [M, D], the same for all candidates."""
         if self.inducing is not None:
             return self.inducing
-        X, _ = self._sample
+        X, _ = self.data.sample(SUMMARY_ROWS, self.rng("sample"))
         return choose_inducing(X, self.num_inducing, self.rng("inducing"))
 
     @cached_property
     def summaries(self) -> tuple[InputSummary, ...]:
         """What starts need to know of the inputs."""
-        X, y = self._sample
+        X, y = self.some_rows(SUMMARY_ROWS, "sample")
         return summarise_inputs(X, self.likelihood.pseudo_targets(y))
+
+    def some_rows(self, num: int, purpose: str) -> Batch:
+        """Rows at random for one purpose, of all there are: `num` of them, or all."""
+        return (self.whole or self.data).sample(num, self.rng(purpose))
 
     @cached_property
     def prior_of(self) -> PriorOf:
@@ -206,7 +212,3 @@ class Comparison:
     def _elements(self) -> int:
         N, M = self.num_rows, self.num_inducing
         return N * N if self.bound == "exact" else M * (M + N)
-
-    @cached_property
-    def _sample(self) -> Batch:
-        return self.data.sample(SUMMARY_ROWS, self.rng("sample"))

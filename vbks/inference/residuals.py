@@ -16,7 +16,7 @@ RESIDUAL_ROWS = 1000
 def as_parent(fit: LocalFit, comparison: Comparison) -> Parent:
     """The fit as the parent of others: its θ, and the periods in what it leaves unexplained."""
     layout = lay_out(fit.expression, fit.num_inputs, fit.ard)
-    X, y = comparison.data.sample(RESIDUAL_ROWS, comparison.rng("residuals"))
+    X, y = comparison.some_rows(RESIDUAL_ROWS, "residuals")
     targets = comparison.likelihood.pseudo_targets(y)
     bank = bank_of([fit.expression], fit.num_inputs, ard=fit.ard)
     theta = fit.theta[np.newaxis]

@@ -71,6 +71,7 @@ def compare(
     ard: bool = True,
     jitter: float | None = None,
     inducing: Array | None = None,
+    whole: TrainingData | None = None,
     memory: int | None = None,
     seed: int = 0,
 ) -> tuple[Comparison, tuple[str, ...]]:
@@ -107,6 +108,7 @@ def compare(
         memory=limit,
         seed=seed,
         inducing=inducing,
+        whole=whole,
     )
     return comparison, tuple(notices)
 

@@ -170,6 +170,7 @@ def _starts(
             waves[dim] += 1
         elif start not in _MANY_OPTIMA:
             near[:] = rng.normal(value, NEAR, len(near))
+    _place_changes(layout, by_input, starts)
     if not known:
         _roughen(layout, by_input, starts)
     beside_lines = dict(_beside_lines(layout, by_input))
@@ -177,7 +178,6 @@ def _starts(
         starts[2:3] = starts[:1]
     for slot, values in beside_lines.items():
         starts[2::4, slot] = np.resize(values, len(starts[2::4]))
-    _place_changes(layout, by_input, starts)
     starts += _spread(layout)
     for slot, value in known.items():
         starts[:, slot] = value

@@ -38,11 +38,21 @@ better ones."""
 LATER = 3
 """So many of the best have their first moves made before the later ones of the best."""
 
+CHANGING = -1
+"""The turn in which changes that the data show are tried ..."""
+
+LITTLE = 4.0
+"""... which is when the children of one so many nats below the best are there. A kernel that fits
+before and after is best found first, as changes double it."""
+
 PARENT_MARGIN = 6.0
 """Nats below the best within which a candidate is worth expanding."""
 
 FIRST_WARP_MARGIN = 40.0
 """Nats below the best within which a warp goes on after its single leaves ..."""
+
+NUM_UNDER_ALL_WARPS = 6
+"""... with so many of the best expressions of up to two leaves ..."""
 
 WARP_MARGIN = 12.0
 """... and within which the best candidate of another warp is expanded, too, later on."""
@@ -73,8 +83,8 @@ class Growing:
     more: tuple[Expression, ...] = ()
     """Expressions that the search starts from beside the usual ones."""
     changes: Mapping[Warp, Changes] = field(default_factory=dict)
-    """What the data show of changes under each warp: they are then among the first moves, of the
-    whole kernel and of its noise."""
+    """What the data show of changes under each warp: they are tried for the whole kernel and its
+    noise as soon as first moves gain little."""
 
     is_finite = False
     num_expected = EXPECTED_CANDIDATES
@@ -85,8 +95,8 @@ class Growing:
             return state, pairs_of(self._leaves(), self.warps)
         tried = {structure_of(fit) for fit in state.fits}
         fitted = state.fitted()
-        if state.rounds == 1 and fitted:
-            pairs = pairs_of(self._pairs_of_leaves(), near_warps(fitted, FIRST_WARP_MARGIN))
+        if state.rounds <= 2 and fitted:
+            pairs = self._second(fitted) if state.rounds == 1 else self._third(fitted)
             new = tuple(pair for pair in pairs if pair.structure not in tried)
             if new:
                 return state, new
@@ -124,6 +134,17 @@ class Growing:
         pairs = space(level=2, families=self.families) if self.num_inputs == 1 else ()
         return tuple(structures([*pairs, *self.more]))
 
+    def _second(self, fitted: Sequence[LocalFit]) -> tuple[Proposal, ...]:
+        """Pairs of leaves under the warp of the best leaf ..."""
+        return pairs_of(self._pairs_of_leaves(), (fitted[0].warp,))
+
+    def _third(self, fitted: Sequence[LocalFit]) -> tuple[Proposal, ...]:
+        """... and the best of all under every other warp that is near."""
+        leading = dict.fromkeys(canonical(fit.expression) for fit in fitted)
+        best = list(leading)[:NUM_UNDER_ALL_WARPS]
+        single = [fit for fit in fitted if isinstance(fit.expression, Leaf)]
+        return pairs_of(best, near_warps(single, FIRST_WARP_MARGIN))
+
     def _expansions(self, state: SearchState) -> list[tuple[LocalFit, int]]:
         """Whose children come next, by which moves: one of all, and one of each other near warp."""
         ranked = state.fitted()
@@ -131,12 +152,24 @@ class Growing:
             return []
         best = ranked[0].log_evidence()
         near = [fit for fit in ranked if fit.log_evidence() > best - PARENT_MARGIN]
+        if self._is_to_change(near, state):
+            return [(ranked[0], CHANGING)]
         chosen = self._first_new(near, state)
         for warp in near_warps(ranked, WARP_MARGIN):
             leader = [fit for fit in ranked if fit.warp == warp][:1]
             if all(fit.warp != warp for fit, _ in chosen):
                 chosen += [(fit, turn) for fit, turn in self._first_new(leader, state) if not turn]
         return chosen
+
+    def _is_to_change(self, near: Sequence[LocalFit], state: SearchState) -> bool:
+        """Whether the best, or one about as good, had its first moves made, but not its changes."""
+        best = near[0]
+        as_good = [f for f in near if f.log_evidence() > best.log_evidence() - LITTLE]
+        return (
+            best.warp in self.changes
+            and (structure_of(best), CHANGING) not in state.expanded
+            and any((structure_of(fit), 0) in state.expanded for fit in as_good)
+        )
 
     def _first_new(
         self, ranked: Sequence[LocalFit], state: SearchState
@@ -154,9 +187,10 @@ class Growing:
 
     def _children(self, parent: LocalFit, turn: int) -> Iterator[Proposal]:
         form = canonical(parent.expression)
-        found = [*children(form, self.families, self.num_inputs, self.moves[turn])]
-        if not turn:
-            found += self._changed(form, self.changes.get(parent.warp, Changes()))
+        if turn == CHANGING:
+            found = self._changed(form, self.changes[parent.warp])
+        else:
+            found = iter(children(form, self.families, self.num_inputs, self.moves[turn]))
         for child in found:
             if num_leaves(child) <= self.max_leaves:
                 yield Proposal(child, parent.warp, parent)

@@ -61,7 +61,8 @@ class VBKS(Method):
         if task.space is not None:
             return FixedSpace(task.space, task.warps)
         words = task.words(BASE_FAMILIES)
-        changes = {warp: _changes(task, warp) for warp in task.warps}
+        shown = {warp: _changes(task, warp) for warp in task.warps}
+        changes = {warp: changes for warp, changes in shown.items() if any(changes)}
         return Growing(task.warps, task.rows.num_inputs, words, changes=changes)
 
     def plan(self, task: Task, num_expected: int) -> Plan:

@@ -17,8 +17,8 @@ from vbks.selection.budget import FEW
 from vbks.selection.prices import Prices
 
 EXACT_SEARCH_ROWS = 300
-"""Rows up to which all candidates are fitted exactly, and with full q(θ) in the end: a few tenths of
-a second for each. Of more rows along one input a search takes as many, in runs."""
+"""Rows up to which all candidates are fitted exactly, and with full q(θ) in the end: a few tenths
+of a second for each. Of more rows along one input a search takes as many, in runs."""
 
 EXACT_FINAL_ROWS = 2000
 """Rows up to which those that remain are fitted exactly: some seconds for each."""

@@ -354,3 +354,22 @@ def test_times__are_inputs_in_days():
     times = times.to_series().where(np.arange(40) != 8)
     with pytest.raises(DataError, match=r"column 'time' has 1 missing value, in row 9. Drop or"):
         prepare((pd.DataFrame({"time": times}), y))
+
+
+def test_in_runs__has_neighbours_from_end_to_end():
+    X, y = np.arange(1000.0)[:, None], np.sin(np.arange(1000.0))
+    order = np.random.default_rng(0).permutation(1000)
+    data = prepare((X[order], y[order]))
+    part = data.in_runs(300, 15)
+    kept = np.sort(np.rint(part.units.restore_inputs(part.arrays()[0])[:, 0]))
+    assert len(kept) == 300
+    assert (kept[0], kept[-1]) == (0.0, 999.0)
+    assert (np.diff(kept) == 1.0).sum() == 20 * 14
+    assert part.units == data.units
+
+
+def test_in_runs__of_fewer_rows_are_all():
+    data = prepare((np.arange(40.0), np.sin(np.arange(40.0))))
+    assert data.in_runs(40, 15) is data
+    assert data.is_in_order
+    assert not prepare((np.ones((40, 2)) * np.arange(40.0)[:, None], np.arange(40.0))).is_in_order

@@ -55,3 +55,14 @@ def test_notices__leave_out_what_the_workshop_has_asked_for() -> None:
     workshop = make_workshop()
     workshop.fit([Proposal(parse("SE"))])
     assert workshop.notices == ()
+
+
+def test_fits_to_some_rows__know_the_periods_of_all() -> None:
+    x = np.linspace(0.0, 60.0, 400)
+    data = prepare((x, np.sin(2 * np.pi * x)))
+    workshop = Workshop({Identity(): data}, Stage("exact", "laplace", num_rows=60), False)
+    (fit,) = workshop.fit([Proposal(parse("PER"))])
+    assert fit.num_rows == 60
+    comparison = workshop._evaluators[Identity()].comparison
+    (summary,) = comparison.summaries
+    assert abs(summary.periods[0] * data.units.x_scale[0] - 1.0) < 0.02

@@ -20,13 +20,17 @@ from vbks.grammar import (
     add_leaf,
     canonical,
     change_point,
+    change_to_constant,
     change_window,
+    changed_children,
     children,
     collapse,
     depth,
     multiply_leaf,
     multiply_leaf_or_constant,
+    noisy_children,
     num_leaves,
+    operands,
     parse,
     replace_leaf,
     shrink,
@@ -50,6 +54,11 @@ def texts(found: tuple[Expression, ...]) -> list[str]:
         (replace_leaf, "SE + LIN", []),
         (multiply_leaf_or_constant, "PER", ["PER * (SE + C)", "PER * (LIN + C)"]),
         (change_point, "PER", ["CP[1](PER, PER)", "CP[3](PER, PER)"]),
+        (
+            change_to_constant,
+            "PER",
+            [f"CP[{d}]({sides})" for sides in ("PER, C", "C, PER") for d in (1, 3)],
+        ),
         (
             change_window,
             "PER",
@@ -154,3 +163,31 @@ def test_children__beyond_the_limit_of_leaves_are_left_out(
     expression = add(*[PER] * (MAX_LEAVES // 2 + 1))
     found = children(expression, families=["SE"], moves=[change_whole, replace_whole])
     assert found == (SE,)
+
+
+def test_noisy_children__take_the_noise_along() -> None:
+    found = noisy_children("SE", ("SE", "LIN"), 1, ABCD_MOVES)
+    assert {canonical(text) for text in ("CW(SE + WN, C)", "LIN * (SE + WN)", "SE + LIN")} <= {
+        *found
+    }
+    assert len(found) == len(set(found))
+    assert all(canonical(child) == child for child in found)
+
+
+def test_noisy_children__have_no_noise_in_the_outermost_sum() -> None:
+    for text in ("SE", "SE + PER", "SE * LIN"):
+        for child in noisy_children(text, ("SE", "LIN"), 1, ABCD_MOVES):
+            assert Leaf("WN") not in operands(child)
+            assert child not in (Leaf("WN"), canonical(text))
+
+
+def test_changed_children__are_of_the_whole_with_and_without_noise() -> None:
+    found = changed_children("SE + PER", (2,), (change_to_constant,))
+    assert texts(found) == [
+        "CP[2](PER + SE, C)", "CP[2](C, PER + SE)",
+        "CP[2](PER + SE + WN, C)", "CP[2](C, PER + SE + WN)",
+    ]  # fmt: skip
+
+
+def test_changed_children__there_are_none_without_inputs() -> None:
+    assert changed_children("SE", (), (change_point, change_window)) == ()

@@ -15,6 +15,7 @@ from vbks.inference.comparison import Comparison
 from vbks.inference.local_fit import LocalFit
 from vbks.inference.settings import compare
 from vbks.kernels import Bank
+from vbks.kernels.bank import Objective
 
 
 def make_comparison(posterior: Any = "point") -> Comparison:
@@ -95,16 +96,17 @@ def test_starts_that_meet__count_once(comparison: Comparison, top: Candidate) ->
 def test_candidate_without_a_finite_start__gets_more_jitter_then_is_given_up(
     comparison: Comparison, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    jitters = []
+    jitters = set()
 
-    def nothing(self: Bank, theta: Any, X: Any, X2: Any = None) -> Any:
-        jitters.append(1)
-        return np.nan * whole(self, theta, X, X2)
+    def nothing(self: Bank, objective: Objective, theta: Any, *tensors: Any) -> Any:
+        jitters.add(float(tensors[-1]))
+        value, gradient = whole(self, objective, theta, *tensors)
+        return np.nan * value, gradient
 
-    whole = Bank.__call__
-    monkeypatch.setattr(Bank, "__call__", nothing)
+    whole = Bank.with_gradient
+    monkeypatch.setattr(Bank, "with_gradient", nothing)
     (lost,) = look([make_candidate(parse("LIN"), comparison, None)], comparison)
-    assert jitters
+    assert jitters == {0.0, 1e-6}
     assert not lost.is_going
     message = "no covariance could be factorised at any of 4 starts, also with a jitter of 1e-06."
     assert lost.reason == message

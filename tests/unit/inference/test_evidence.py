@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 
 from vbks.inference import CollapsedEvidence, ExactEvidence
-from vbks.kernels import Bank, to_gpflow
+from vbks.kernels import Bank, num_traces, to_gpflow
 
 EXPRESSIONS = ("SE", "SE * PER + LIN", "(RQ + LIN) * (SE + PER)", "CP[1](SE, RQ) + C")
 JITTER = 1e-6
@@ -122,3 +122,27 @@ def test_candidate_that_cannot_be_factorised__disturbs_no_other(data):
     assert np.isnan(value[1]).all()
     np.testing.assert_array_equal(value[0], good[0])
     np.testing.assert_array_equal(gradient[0], good_gradient[0])
+
+
+@pytest.mark.parametrize("kind", [ExactEvidence, CollapsedEvidence])
+def test_one_graph__has_the_values_and_gradients_of_a_tape(data, kind):
+    X, y = data
+    evidence = kind(X, y) if kind is ExactEvidence else kind(X, y, X[::3], 1e-6)
+    for expressions in (EXPRESSIONS, ["PER0 * SE", "SE + WN * LIN"]):
+        bank = Bank(expressions)
+        theta = draw(bank)
+        value, gradient = value_and_gradient(evidence, bank, theta)
+        found = bank.with_gradient(evidence.objective, tf.constant(theta), *evidence.tensors)
+        np.testing.assert_allclose(found[0], value, rtol=1e-12)
+        np.testing.assert_allclose(found[1], gradient, rtol=1e-9, atol=1e-9)
+
+
+def test_one_graph__serves_other_lists(data):
+    X, y = data
+    evidence = ExactEvidence(X, y)
+    traces = []
+    for expressions in (["SE"], EXPRESSIONS, ["CW(SE, LIN)", "RQ"]):
+        bank = Bank(expressions)
+        bank.with_gradient(evidence.objective, tf.constant(draw(bank)), *evidence.tensors)
+        traces.append(num_traces())
+    assert len(set(traces)) == 1

@@ -182,3 +182,28 @@ def test_entropy__is_that_of_a_normal_over_used_entries():
         for row, h in enumerate((3, 2))
     ]
     np.testing.assert_allclose(entropy(factor, parabolas.used), expected, atol=1e-10)
+
+
+class Cliff(Parabolas):
+    """Parabolas that fall far more steeply away from the middle, in the first direction."""
+
+    def __call__(self, rows, theta):
+        value, slope = super().__call__(rows, theta)
+        distance = theta[:, 0] - self.mean[rows, 0]
+        slope[:, 0] -= 4e4 * distance**3
+        return value - 1e4 * distance**4, slope
+
+
+def test_density_that_falls_off_a_cliff__has_a_narrow_gaussian():
+    """Laplace's Gaussian sees nothing of the cliff, and its own bound is thousands of nats off."""
+    density = Cliff(sizes=(3,))
+    found = maximise_bound(density, density.laplace(), np.random.default_rng(0), diagonal=False)
+    rng = np.random.default_rng(1)
+    factor = density.laplace().factor[0]
+    theta = density.mean[0] + 0.2 * rng.normal(size=(400_000, 3)) @ factor.T
+    log_q = -0.5 * ((theta - density.mean[0]) @ np.linalg.inv(0.2 * factor).T) ** 2
+    log_q = log_q.sum(axis=1) - np.log(np.diag(0.2 * factor)).sum() - 1.5 * np.log(2 * np.pi)
+    value, _ = density(np.zeros(len(theta), int), theta)
+    weights = value - log_q
+    log_evidence = np.log(np.mean(np.exp(weights - weights.max()))) + weights.max()
+    assert found.elbo[0] > log_evidence - 1.5

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from reference import kernel_matrix
 from strategies import random_expression
+from waves import times_line
 
 from vbks.arrays import Array
 from vbks.errors import DataError
 from vbks.grammar import K144, arrange, children, parse
+from vbks.kernels.changes import Stretch
 from vbks.kernels.layout import Layout, lay_out
 from vbks.kernels.parameters import InputSummary
 from vbks.kernels.starts import (
@@ -18,8 +20,8 @@ from vbks.kernels.starts import (
     candidate_rng,
     draw_starts,
     start_scales,
-    summarise_inputs,
 )
+from vbks.kernels.summaries import summarise_inputs
 
 LINE = (InputSummary(-1.7, 1.7, 0.02, (0.3, 0.5, 0.15)),)
 
@@ -46,22 +48,6 @@ def is_within_bounds(layout: Layout, theta: Array) -> bool:
 
 def values(layout: Layout, theta: Array, suffix: str) -> list[float]:
     return [float(v) for name, v in zip(layout.names, theta, strict=True) if suffix in name]
-
-
-def test_summarise_inputs__of_each_input_has_range_spacing_and_periods() -> None:
-    rng = np.random.default_rng(0)
-    X = np.stack([rng.permutation(np.arange(400.0)), rng.uniform(-1.0, 1.0, 400)], axis=1)
-    wave = np.sin(2 * np.pi * X[:, 0] / 31.0) + np.cos(2 * np.pi * X[:, 1] / 0.23)
-    first, second = summarise_inputs(X, wave + 0.2 * rng.normal(size=400))
-    assert (first.low, first.high, first.spacing) == (0.0, 399.0, 1.0)
-    assert -1.0 <= second.low < second.high <= 1.0
-    assert abs(first.periods[0] / 31.0 - 1.0) < 0.02
-    assert abs(second.periods[0] / 0.23 - 1.0) < 0.02
-
-
-def test_summarise_inputs__takes_repeats_as_one_value() -> None:
-    (summary,) = summarise_inputs(np.repeat([0.0, 2.0, 4.0], 7), np.arange(21.0))
-    assert summary == InputSummary(0.0, 4.0, 2.0, repeats=7.0)
 
 
 def test_summarise_inputs__of_a_constant_input_still_allows_starts() -> None:
@@ -255,26 +241,6 @@ def test_draw_starts__ignore_values_of_a_parent_that_failed() -> None:
     assert np.isfinite(starts_of(layout_of("SE + PER"), 4, broken)).all()
 
 
-def times_line(period: float, zero: float) -> tuple[Array, Array]:
-    """A wave that is multiplied with a line, and a little noise."""
-    rng = np.random.default_rng(0)
-    x = np.sort(rng.uniform(-1.7, 1.7, 400))
-    wave = 1.0 + np.sin(2 * np.pi * x / period)
-    return x, (x - zero) * wave + 0.05 * rng.normal(size=400)
-
-
-@pytest.mark.parametrize("zero", [-0.6, 0.0, 0.4])
-def test_summarise_inputs__finds_where_a_line_that_multiplies_is_zero(zero: float) -> None:
-    (summary,) = summarise_inputs(*times_line(0.5, zero))
-    assert summary.quiet == pytest.approx(zero, abs=0.35)
-
-
-@pytest.mark.parametrize("period", [0.5, 1.1])
-def test_summarise_inputs__finds_the_period_beside_a_line(period: float) -> None:
-    (summary,) = summarise_inputs(*times_line(period, 0.0))
-    assert min(abs(np.log(summary.line_periods) - np.log(period))) < 0.1
-
-
 def test_draw_starts__some_begin_where_the_target_is_quiet() -> None:
     summaries = summarise_inputs(*times_line(1.1, 0.3))
     layout = lay_out("LIN * (PER + RQ)")
@@ -324,3 +290,51 @@ def test_draw_starts__one_has_every_place_on_its_own_where_rows_repeat() -> None
     coarse, fine = np.exp(starts[:, places]).T
     assert np.isclose(coarse.min(), 0.25 * 0.2)
     assert fine.min() > 0.01
+
+
+CHANGING = (
+    InputSummary(
+        -1.7, 1.7, 0.02, changes=(0.4, -0.6), windows=(Stretch(-1.0, -0.5), Stretch(0.2, 0.6))
+    ),
+)
+
+
+def test_draw_starts__changes_begin_where_the_data_show_some() -> None:
+    layout = lay_out("CP[1](SE, PER)")
+    starts = draw_starts(layout, CHANGING, 7, np.random.default_rng(0))
+    place = layout.names.index(".location")
+    np.testing.assert_allclose(starts[[0, 1, 3, 5], place], [0.4, -0.6, 0.4, -0.6])
+    np.testing.assert_allclose(starts[[4, 6], place], 0.4)
+    assert starts[2, place] not in (0.4, -0.6)
+
+
+def test_draw_starts__windows_have_the_width_of_stretches() -> None:
+    layout = lay_out("CW[1](SE, C)")
+    starts = draw_starts(layout, CHANGING, 4, np.random.default_rng(0))
+    location, width = (layout.names.index(name) for name in (".location", ".width"))
+    np.testing.assert_allclose(starts[[0, 1, 3], location], [-0.75, 0.4, -0.75])
+    np.testing.assert_allclose(np.exp(starts[[0, 1, 3], width]), [0.5, 0.4, 0.5])
+
+
+def test_draw_starts__two_changes_begin_at_different_places() -> None:
+    layout = lay_out("CP[1](SE, CP[1](PER, C))")
+    first = draw_starts(layout, CHANGING, 2, np.random.default_rng(0))[0]
+    assert sorted(values(layout, first, "location")) == [-0.6, 0.4]
+
+
+def test_draw_starts__heirs_know_changes_of_the_residuals_and_of_the_target() -> None:
+    parent = parent_of("SE")
+    residuals = (InputSummary(-1.7, 1.7, 0.02, changes=(1.1,)),)
+    parent = Parent(parent.layout, parent.theta, residuals)
+    layout = lay_out("CP[1](SE, SE)")
+    starts = draw_starts(layout, CHANGING, 8, np.random.default_rng(0), parent)
+    place = layout.names.index(".location")
+    np.testing.assert_allclose(starts[[0, 1, 3], place], [1.1, 0.4, -0.6])
+
+
+def test_start_scales__of_changes_are_small() -> None:
+    layout = lay_out("CW[1](SE, C)")
+    starts = draw_starts(layout, CHANGING, 2, np.random.default_rng(0))
+    scales = start_scales(layout, CHANGING, starts)[0]
+    assert scales[layout.names.index(".location")] == pytest.approx(0.05 * 3.4)
+    assert scales[layout.names.index(".width")] == pytest.approx(0.05 * 3.4 / 0.5)

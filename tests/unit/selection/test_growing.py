@@ -6,10 +6,10 @@ from fits import made_up_fit
 from searches import Judge, run, towards
 
 from vbks.data import Identity, Log
-from vbks.grammar import Expression, canonical, num_leaves, parse
+from vbks.grammar import ChangePoint, Expression, canonical, num_leaves, parse
 from vbks.inference.proposal import Proposal
 from vbks.selection import Growing, SearchState
-from vbks.selection.growing import MAX_GROWN_LEAVES
+from vbks.selection.growing import MAX_GROWN_LEAVES, Changes
 
 
 def expressions(proposals: Sequence[Proposal]) -> set[Expression]:
@@ -19,7 +19,7 @@ def expressions(proposals: Sequence[Proposal]) -> set[Expression]:
 def started(growing: Growing, judge: Judge) -> SearchState:
     """The state after the small expressions."""
     state = SearchState()
-    for _ in range(2):
+    for _ in range(3 if len(growing.warps) > 1 else 2):
         state, proposals = growing.propose(state)
         state = growing.absorb(state, [made_up_fit(p, judge(p)) for p in proposals])
     return state
@@ -39,6 +39,40 @@ def test_growing__warps_far_behind_end_after_single_leaves() -> None:
         Identity(), Log()
     }  # fmt: skip
     assert {fit.warp for fit in state.fits if num_leaves(fit.expression) == 2} == {Identity()}
+
+
+def test_growing__near_warps_have_the_best_pairs_only() -> None:
+    def judge(proposal: Proposal) -> float:
+        is_best = proposal.structure[0] == canonical("SE * PER")
+        return 30.0 * is_best - 3.0 * (proposal.warp == Log()) + num_leaves(proposal.expression)
+
+    state = started(Growing(warps=(Identity(), Log())), judge)
+    pairs = [fit for fit in state.fits if num_leaves(fit.expression) == 2]
+    under_log = [fit for fit in pairs if fit.warp == Log()]
+    assert canonical("SE * PER") in {fit.expression for fit in under_log}
+    assert 0 < len(under_log) < len(pairs) / 2
+
+
+def with_changes() -> Growing:
+    return Growing(changes={Identity(): Changes((1,), (1,))})
+
+
+def test_growing__changes_come_when_first_moves_gain_little() -> None:
+    growing = with_changes()
+    state = started(growing, towards("SE * PER"))
+    state, proposals = growing.propose(state)
+    assert not any(isinstance(p.expression, ChangePoint) for p in proposals)
+    state = growing.absorb(state, [made_up_fit(p, -50.0) for p in proposals])
+    _, proposals = growing.propose(state)
+    assert {canonical(f"CP(PER * SE, {other})") for other in ("C", "PER * SE")} <= expressions(
+        proposals
+    )
+    assert canonical("CW(WN + PER * SE, C)") in expressions(proposals)
+
+
+def test_growing__a_change_that_data_show_is_found() -> None:
+    state, _ = run(with_changes(), towards("CP(SE + PER, C)"))
+    assert canonical(state.fitted()[0].expression) == canonical("CP(SE + PER, C)")
 
 
 def test_growing__tries_every_structure_once() -> None:

@@ -10,20 +10,21 @@ from vbks.execution import Stage
 from vbks.inference import make_likelihood
 from vbks.inference.local_fit import Bound
 from vbks.selection import Plan
+from vbks.selection.plan import MOST_EXACT_CONTENDERS, OTHER_BOUND_MARGIN
 
 SETTINGS = {"likelihood": make_likelihood("gaussian")}
 
 
-def make_data(num_rows: int) -> TrainingData:
+def make_data(num_rows: int, num_inputs: int = 1) -> TrainingData:
     x = np.arange(float(num_rows))
-    return prepare((x, np.sin(x)))
+    return prepare((np.stack([x] * num_inputs, axis=1), np.sin(x)))
 
 
 @pytest.mark.parametrize(
     ("num_rows", "search", "final"),
     [
         (200, ("exact", "laplace"), ("exact", "full")),
-        (900, ("collapsed", "laplace"), ("exact", "laplace")),
+        (900, ("exact", "laplace"), ("exact", "laplace")),
         (5000, ("stochastic", "laplace"), ("stochastic", "laplace")),
     ],
 )
@@ -52,12 +53,20 @@ def test_plan__stochastic_fits_are_judged_as_they_are_searched() -> None:
 def test_inducing_points_of_a_search__are_as_many_as_cost_allows(
     num_rows: int, inducing: int
 ) -> None:
-    plan = Plan.of(make_data(num_rows), 100, "auto", "auto", None, SETTINGS)
-    assert plan.search.num_inducing == inducing
+    plan = Plan.of(make_data(num_rows, 2), 100, "auto", "auto", None, SETTINGS)
+    assert (plan.search.bound, plan.search.num_inducing) == ("collapsed", inducing)
+
+
+def test_search_along_one_input__is_exact_in_runs_of_rows() -> None:
+    plan = Plan.of(make_data(900), 100, "auto", "auto", None, SETTINGS)
+    assert (plan.search.bound, plan.search.num_rows) == ("exact", 300)
+    assert plan.final.num_rows is None
+    assert plan.limits == (OTHER_BOUND_MARGIN, MOST_EXACT_CONTENDERS)
+    assert "fits to 300 of 900 rows" in plan.notice(900)
 
 
 def test_notice__names_both_bounds() -> None:
-    plan = Plan.of(make_data(900), 100, "auto", "auto", None, SETTINGS)
+    plan = Plan.of(make_data(900, 2), 100, "auto", "auto", None, SETTINGS)
     searched, judged = plan.notice(900).split(", and ")
     assert searched == "Candidates were searched by collapsed fits to 900 rows"
     assert judged == "the best of them by exact ones."
