@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from os import PathLike
 from typing import Any, Literal
 
 from vbks.data import TrainingData, Warp, choose_warps, prepare, read_inputs, warp_to_values
 from vbks.errors import GrammarError, check_one_of
-from vbks.execution import Executor, Workshop, fingerprint, place_of
+from vbks.execution import Executor, fingerprint, place_of
 from vbks.grammar import Expression, parse
 from vbks.inference import Progress, make_likelihood
 from vbks.inference.likelihoods import Likelihood
-from vbks.inference.local_fit import LocalFit, Posterior
+from vbks.inference.local_fit import Posterior
 from vbks.inference.progress import reporting
-from vbks.inference.proposal import Proposal, pairs_of
 from vbks.inference.settings import RESTARTS, Inference
 from vbks.prediction import Selection
 from vbks.prediction.tracing import trace_belief
@@ -26,20 +24,14 @@ from vbks.selection import (
     BeliefKind,
     BeliefSettings,
     Budget,
+    Course,
     KernelPrior,
-    LastFits,
     Method,
-    Plan,
-    Prices,
-    Purse,
-    Search,
     Task,
     budget_of,
     method_of,
     paper_settings,
 )
-from vbks.selection.prices import all_alike
-from vbks.selection.search import nothing
 from vbks.storage import encode_likelihood
 
 PAPER_BATCH = 128
@@ -161,55 +153,21 @@ def fit(
             "seed": seed,
         }
         task = Task(rows, tuple(data), words, candidates, inference, posterior, num_inducing, given)
-        strategy = chosen.strategy(task)
-        plan = chosen.plan(task, strategy.num_expected)
-        settings = given | chosen.settings(task)
-        if restarts is not None:
-            settings["restarts"] = restarts
-        wanted = spending or chosen.budget(task)
-        journal = place.journal((wanted.seconds, wanted.candidates))
-        purse = Purse(wanted, 0.0, place.clock, decide=partial(journal.decide, "search"))
-        if inference == "auto":
-            plan = plan.in_time(wanted.seconds, rows, settings)
-        price, last_price = _prices(plan, rows, settings, wanted)
-        workshop = Workshop(data, plan.search, race, settings, report, place.executor)
-        final = Workshop(data, plan.final, False, settings, report, place.executor)
-        has_last = plan.final != plan.search
-        margin, most = plan.limits if race else (math.inf, None)
-        last = LastFits(final, margin, most, last_price)
-        search = Search(
-            strategy,
-            workshop,
-            purse,
-            chosen.criterion,
-            price=price,
-            reserve=last.costs if has_last else nothing,
-            space=pairs_of(task.space or (), task.warps[:1]),
-        )
-        state = search.run()
-        fits, failure = list(state.fits), ""
-        if has_last:
-            # How long a method usually takes is no promise, so that its best are all finished.
-            own = purse.for_last_fits(partial(journal.decide, "last"))
-            fits, failure = last.finish(fits, Purse(Budget()) if budget is None else own)
-        notices = (
-            *rows.notices, *workshop.notices, *final.notices,
-            _used(plan, fits, rows.num_rows).notice(rows.num_rows), search.notice(state), failure,
-        )  # fmt: skip
+        answer = Course(chosen, task, data, race, report, place, restarts).run(spending)
         inputs = None if y is None else read_inputs(X)
         selection = Selection(
-            tuple(fits),
+            answer.fits,
             data,
             believed,
             model,
             None if inputs is None else inputs.names,
-            tuple(dict.fromkeys(filter(None, notices))),
+            answer.notices,
             time_inputs=() if inputs is None else inputs.times,
-            steps=tuple(search.path),
-            untried=search.untried,
+            steps=answer.path,
+            untried=answer.untried,
         )
         if trace:
-            selection = trace_belief(selection, final, trace)
+            selection = trace_belief(selection, answer.workshop, trace)
     return selection
 
 
@@ -236,23 +194,6 @@ def _warped(
         wanted = ("identity",)
     warps = choose_warps(wanted, rows, bounds)
     return {warp: rows if warp.name == "identity" else rows.warped(warp) for warp in warps}
-
-
-def _prices(
-    plan: Plan, rows: TrainingData, settings: Mapping[str, Any], budget: Budget
-) -> tuple[Callable[[Proposal], float], Callable[[LocalFit], float]]:
-    """What fits of the search and last fits cost, where seconds count."""
-    if math.isinf(budget.seconds):
-        return all_alike, all_alike
-    search, final = (Prices.of(stage, rows, settings) for stage in (plan.search, plan.final))
-    return search.fit, final.go_on
-
-
-def _used(plan: Plan, fits: Sequence[LocalFit], num_rows: int) -> Plan:
-    """The plan as far as it was carried out."""
-    last = [fit for fit in fits if fit.bound == plan.final.bound and fit.num_rows == num_rows]
-    is_final = any(fit.status == "fitted" for fit in last)
-    return plan if is_final else Plan(plan.search, plan.search)
 
 
 def _fixed(space: Space) -> tuple[Expression, ...] | None:

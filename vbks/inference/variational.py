@@ -102,33 +102,29 @@ class _Search:
         H = self.mean.shape[1]
         left = np.arange(len(x))
         for _ in range(NARROWINGS):
-            used = self.used[left]
-            owners, eta = _sigma_points(used)
-            mean, factor = self.gaussians(left, x[left])
-            theta = mean[owners] + np.einsum("phj,pj->ph", factor[owners], eta)
-            value, _ = self.log_density(left[owners], theta)
-            falls = np.zeros(used.shape)
-            value = np.where(np.isfinite(value), value, -np.inf)
-            np.add.at(
-                falls, (owners, np.abs(eta).argmax(axis=1)), 0.5 * (highest[left][owners] - value)
-            )
-            expected = 0.5 * used.sum(axis=1)[:, None]
-            factors = np.sqrt(expected / np.maximum(falls, expected))
-            factors = np.clip(factors, MOST_NARROWING, 1.0)
-            too_wide = (factors < LEAST_NARROWING) & used
-            x[left, H : 2 * H] += np.log(np.where(too_wide, factors, 1.0))
-            left = left[too_wide.any(axis=1)]
+            factors = self._narrowing(left, x[left], highest[left])
+            x[left, H : 2 * H] += np.log(factors)
+            left = left[(factors < 1.0).any(axis=1)]
             if not len(left):
                 break
         return x
 
+    def _narrowing(self, rows: Rows, x: Array, highest: Array) -> Array:
+        """Factors on the width of each direction, one where it is about right: [r, H]."""
+        used = self.used[rows]
+        owners, eta, value, _ = self._at_sigma_points(rows, x)
+        falls = np.zeros(used.shape)
+        fall = np.where(np.isfinite(value), highest[owners] - value, np.inf)
+        np.add.at(falls, (owners, np.abs(eta).argmax(axis=1)), 0.5 * fall)
+        expected = 0.5 * used.sum(axis=1)[:, None]
+        factors = np.sqrt(expected / np.maximum(falls, expected))
+        too_wide = (factors < LEAST_NARROWING) & used
+        return np.where(too_wide, np.maximum(factors, MOST_NARROWING), 1.0)
+
     def loss(self, rows: Rows, x: Array) -> tuple[Array, Array]:
         """Minus the bound, up to a constant, and its gradient."""
         nu, D = self._unpack(rows, x)
-        mean, factor = self.gaussians(rows, x)
-        owners, eta = _sigma_points(self.used[rows])
-        theta = mean[owners] + np.einsum("phj,pj->ph", factor[owners], eta)
-        value, slope = self.log_density(rows[owners], theta)
+        owners, eta, value, slope = self._at_sigma_points(rows, x)
         counts = np.bincount(owners, minlength=len(rows))
         pulled = np.einsum("phj,ph->pj", self.base[rows][owners], slope) / counts[owners, None]
         by_nu, by_D = np.zeros_like(nu), np.zeros_like(D)
@@ -140,6 +136,13 @@ class _Search:
         bound = mean_value + (np.log(diagonal) * self.used[rows]).sum(axis=1)
         gradient = [by_nu * self.used[rows], by_log_diagonal * self.used[rows]]
         return -bound, -np.concatenate([*gradient, by_D[self.below]], axis=1)
+
+    def _at_sigma_points(self, rows: Rows, x: Array) -> tuple[Rows, Array, Array, Array]:
+        """Sigma points η [P, H] with the rows they belong to, log densities and slopes there."""
+        mean, factor = self.gaussians(rows, x)
+        owners, eta = _sigma_points(self.used[rows])
+        theta = mean[owners] + np.einsum("phj,pj->ph", factor[owners], eta)
+        return owners, eta, *self.log_density(rows[owners], theta)
 
     def _unpack(self, rows: Rows, x: Array) -> tuple[Array, Array]:
         H = self.mean.shape[1]

@@ -2,6 +2,7 @@
 
 from vbks.selection.belief import KernelBelief, bayes_belief
 from vbks.selection.budget import Budget, Purse, budget_of
+from vbks.selection.course import Course
 from vbks.selection.fixed_space import FixedSpace
 from vbks.selection.forming import (
     DEFAULT_BELIEF,
@@ -37,6 +38,7 @@ __all__ = [
     "BeliefKind",
     "BeliefSettings",
     "Budget",
+    "Course",
     "FixedSpace",
     "Greedy",
     "Growing",

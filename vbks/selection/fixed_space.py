@@ -1,4 +1,4 @@
-"""A fixed space: all of its members, under the warps that small members do not rule out."""
+"""A fixed space: all of its members, and the best of them under every warp that has a chance."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from vbks.data.warps import Identity, Warp
-from vbks.grammar import Expression, num_leaves
+from vbks.grammar import Expression, Leaf
 from vbks.inference.local_fit import LocalFit
 from vbks.inference.proposal import Proposal, pairs_of
 from vbks.selection.strategy import SearchState, near_warps
 
-SCREEN_LEAVES = 2
-"""Members up to this size are fitted under every warp ..."""
-
 SCREEN_MEMBERS = 24
-"""... or this many, if there are more ..."""
+"""Members of a space that are fitted under every warp, or of more members the single leaves ..."""
 
-WARP_MARGIN = 25.0
-"""... and the others under warps whose best is not further than this, in nats, below the best: in
-the series tried, larger members never make up more."""
+WARP_MARGIN = 40.0
+"""... of which others show which warps have a chance: those whose best is not further than this, in
+nats, below the best."""
+
+NUM_UNDER_ALL_WARPS = 16
+"""So many of the best under the first warp are then fitted under the others."""
 
 
 @dataclass(frozen=True)
 class FixedSpace:
-    """Every expression of a list, each under every warp that has a chance."""
+    """Every expression of a list, and the best under every warp that has a chance."""
 
     expressions: tuple[Expression, ...]
     warps: tuple[Warp, ...] = (Identity(),)
@@ -37,17 +37,25 @@ class FixedSpace:
         return len(self.expressions)
 
     def propose(self, state: SearchState) -> tuple[SearchState, tuple[Proposal, ...]]:
-        """Small members under all warps, then the rest under those that are near the best."""
+        """Small members under all warps, the rest under the best, whose best then have others."""
         small = self._small()
         if state.rounds == 0:
-            first = self.expressions if len(self.warps) == 1 else small
-            return state, pairs_of(first, self.warps)
-        over = replace(state, ending="all members of the space were tried")
-        rest = [expression for expression in self.expressions if expression not in set(small)]
+            return state, pairs_of(small, self.warps)
         fitted = state.fitted()
-        if state.rounds > 1 or len(self.warps) == 1 or not rest or not fitted:
-            return over, ()
-        return state, pairs_of(rest, near_warps(fitted, WARP_MARGIN))
+        proposals: tuple[Proposal, ...] = ()
+        if state.rounds == 1 and fitted:
+            rest = [expression for expression in self.expressions if expression not in set(small)]
+            proposals = pairs_of(rest, (fitted[0].warp,))
+        elif state.rounds == 2 and fitted:
+            screened = [fit for fit in fitted if fit.expression in set(small)]
+            warps = near_warps(screened or fitted, WARP_MARGIN)
+            best = dict.fromkeys(fit.expression for fit in fitted)
+            tried = {(fit.expression, fit.warp) for fit in state.fits}
+            pairs = pairs_of(list(best)[:NUM_UNDER_ALL_WARPS], warps)
+            proposals = tuple(p for p in pairs if (p.expression, p.warp) not in tried)
+        if not proposals:
+            return replace(state, ending="all members of the space were tried"), ()
+        return state, proposals
 
     def absorb(self, state: SearchState, fits: Sequence[LocalFit]) -> SearchState:
         """Fits are only gathered."""
@@ -57,6 +65,9 @@ class FixedSpace:
         """The candidate with the highest evidence."""
         return state.best()
 
-    def _small(self) -> list[Expression]:
-        few = [e for e in self.expressions if num_leaves(e) <= SCREEN_LEAVES]
-        return (few or list(self.expressions))[:SCREEN_MEMBERS]
+    def _small(self) -> Sequence[Expression]:
+        """What is fitted under every warp."""
+        if len(self.warps) == 1 or len(self.expressions) <= SCREEN_MEMBERS:
+            return self.expressions
+        leaves = [expression for expression in self.expressions if isinstance(expression, Leaf)]
+        return leaves or self.expressions[:SCREEN_MEMBERS]

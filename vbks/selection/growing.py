@@ -143,7 +143,7 @@ class Growing:
         leading = dict.fromkeys(canonical(fit.expression) for fit in fitted)
         best = list(leading)[:NUM_UNDER_ALL_WARPS]
         single = [fit for fit in fitted if isinstance(fit.expression, Leaf)]
-        return pairs_of(best, near_warps(single, FIRST_WARP_MARGIN))
+        return pairs_of(best, near_warps(single or fitted, FIRST_WARP_MARGIN))
 
     def _expansions(self, state: SearchState) -> list[tuple[LocalFit, int]]:
         """Whose children come next, by which moves: one of all, and one of each other near warp."""

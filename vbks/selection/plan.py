@@ -108,6 +108,11 @@ class Plan:
         )
 
     @property
+    def has_last(self) -> bool:
+        """Whether the best are fitted again after the search."""
+        return self.final != self.search
+
+    @property
     def limits(self) -> tuple[float, int]:
         """How far behind contenders may be, and how many there may be."""
         if self.search.bound == self.final.bound and self.search.num_rows is None:

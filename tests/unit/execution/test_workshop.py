@@ -6,6 +6,8 @@ from vbks.data import Identity, Log, prepare
 from vbks.execution import Stage, Workshop
 from vbks.grammar import parse
 from vbks.inference.proposal import Proposal
+from vbks.prediction import Selection
+from vbks.selection import BeliefSettings
 
 
 def make_workshop(bound: str = "exact") -> Workshop:
@@ -66,3 +68,13 @@ def test_fits_to_some_rows__know_the_periods_of_all() -> None:
     comparison = workshop._evaluators[Identity()].comparison
     (summary,) = comparison.summaries
     assert abs(summary.periods[0] * data.units.x_scale[0] - 1.0) < 0.02
+
+
+def test_fits_to_some_rows__predict_given_all() -> None:
+    x = np.linspace(0.0, 6.0, 120)
+    data = prepare((x, np.sin(x)))
+    stage = Stage("exact", "laplace", num_rows=45)
+    fits = Workshop({Identity(): data}, stage, False).fit([Proposal(parse("SE"))])
+    selection = Selection(tuple(fits), {Identity(): data}, BeliefSettings())
+    mean, _ = selection.predict_f(x)
+    np.testing.assert_allclose(mean, np.sin(x), atol=1e-3)

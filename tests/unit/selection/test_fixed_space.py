@@ -7,6 +7,7 @@ from vbks.data import Identity, Log
 from vbks.grammar import K144, num_leaves
 from vbks.inference.proposal import Proposal
 from vbks.selection import FixedSpace, SearchState, contenders, left_behind
+from vbks.selection.fixed_space import NUM_UNDER_ALL_WARPS
 
 
 def test_fixed_space__one_warp_is_one_round() -> None:
@@ -18,10 +19,10 @@ def test_fixed_space__one_warp_is_one_round() -> None:
     assert "all members" in state.ending
 
 
-def test_fixed_space__several_warps_are_screened_on_small_members() -> None:
+def test_fixed_space__several_warps_are_screened_on_single_leaves() -> None:
     space = FixedSpace(K144, (Identity(), Log()))
     state, first = space.propose(SearchState())
-    assert {num_leaves(p.expression) for p in first} == {1, 2}
+    assert {num_leaves(p.expression) for p in first} == {1}
     fits = [made_up_fit(p, -100.0 * (p.warp == Identity())) for p in first]
     state, second = space.propose(space.absorb(state, fits))
     assert {p.warp for p in second} == {Log()}
@@ -30,12 +31,25 @@ def test_fixed_space__several_warps_are_screened_on_small_members() -> None:
     assert not third
 
 
-def test_fixed_space__near_warps_both_go_on() -> None:
+def test_fixed_space__the_best_are_tried_under_near_warps() -> None:
     space = FixedSpace(K144, (Identity(), Log()))
     state, first = space.propose(SearchState())
     fits = [made_up_fit(p, -5.0 * (p.warp == Identity())) for p in first]
-    _, second = space.propose(space.absorb(state, fits))
-    assert {p.warp for p in second} == {Identity(), Log()}
+    state, second = space.propose(space.absorb(state, fits))
+    assert {p.warp for p in second} == {Log()}
+    fits = [made_up_fit(p, float(place)) for place, p in enumerate(second)]
+    state, third = space.propose(space.absorb(state, fits))
+    assert {p.warp for p in third} == {Identity()}
+    assert {p.expression for p in third} == {p.expression for p in second[-NUM_UNDER_ALL_WARPS:]}
+    state, fourth = space.propose(space.absorb(state, [made_up_fit(p, 0.0) for p in third]))
+    assert not fourth
+    assert "all members" in state.ending
+
+
+def test_small_space__is_fitted_under_every_warp() -> None:
+    state, first = FixedSpace(K144[:20], (Identity(), Log())).propose(SearchState())
+    assert len(first) == 40
+    assert not state.ending
 
 
 def test_contenders__are_near_the_best_and_few() -> None:

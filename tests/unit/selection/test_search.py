@@ -8,7 +8,7 @@ from searches import Clock, Pretence
 
 import vbks
 from vbks.data import Identity, Log, Warp
-from vbks.grammar import num_leaves, parse
+from vbks.grammar import parse
 from vbks.inference import LocalFit
 from vbks.inference.proposal import Proposal, pairs_of
 from vbks.selection import Budget, FixedSpace, Purse, Search
@@ -55,12 +55,12 @@ def test_search__names_the_first_of_many_that_were_not_tried() -> None:
 
 
 def test_search__members_that_were_not_even_proposed_are_untried() -> None:
-    space = (*SPACE, parse("SE + PER + LIN"))
-    members = pairs_of(space, WARPS[:1])
-    found = search(Budget(candidates=7), Pretence(), space, space=members)
+    members = pairs_of(vbks.K144, WARPS[:1])
+    found = search(Budget(candidates=7), Pretence(), vbks.K144, space=members)
     found.run()
-    assert found.untried == ("RQ of log targets", "SE + PER + LIN")
-    found = search(Budget(), Pretence(), space, space=members)
+    assert found.untried[0] == f"{vbks.K144[3]} of log targets"
+    assert str(vbks.K144[-1]) in found.untried
+    found = search(Budget(), Pretence(), vbks.K144, space=members)
     found.run()
     assert found.untried == ()
 
@@ -68,8 +68,7 @@ def test_search__members_that_were_not_even_proposed_are_untried() -> None:
 def test_search__without_a_limit_of_seconds_asks_for_whole_groups() -> None:
     workshop = Pretence(seconds=10.0)
     search(Budget(candidates=200), workshop, vbks.K144).run()
-    small = sum(num_leaves(expression) <= 2 for expression in vbks.K144)
-    assert workshop.calls[:2] == [min(small, 24)] * 2
+    assert workshop.calls[:3] == [4, 4, 140]
 
 
 @pytest.mark.parametrize("seconds", [5.0, 20.0, 60.0])
@@ -89,7 +88,7 @@ def test_search__tiny_budgets_give_an_answer() -> None:
     found = search(Budget(seconds=1.0), workshop, vbks.K144, price=lambda proposal: 0.5)
     assert len(found.run().fits) == 4
     assert workshop.calls == [4]
-    assert len(found.untried) == 44
+    assert len(found.untried) == 4
 
 
 def test_search__cost_decides_how_many_are_fitted_together() -> None:

@@ -1,0 +1,123 @@
+"""A whole choice from its first proposal to its last fits: what `vbks.fit` has done for it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+from vbks.data import TrainingData, Warp
+from vbks.execution import Place, Workshop
+from vbks.inference.local_fit import LocalFit
+from vbks.inference.progress import Progress
+from vbks.inference.proposal import Proposal, pairs_of
+from vbks.selection.budget import Budget, Purse
+from vbks.selection.last_fits import LastFits
+from vbks.selection.method import Method, Task
+from vbks.selection.plan import Plan
+from vbks.selection.prices import Prices, all_alike
+from vbks.selection.search import Search, nothing
+from vbks.selection.strategy import Step
+
+
+@dataclass(frozen=True)
+class Answer:
+    """All fits, sentences about them, when which was the best, and what was not tried.
+
+    ``workshop`` is the one of the last fits.
+    """
+
+    fits: tuple[LocalFit, ...]
+    notices: tuple[str, ...]
+    path: tuple[Step, ...]
+    untried: tuple[str, ...]
+    workshop: Workshop
+
+
+@dataclass(frozen=True)
+class Course:
+    """A method's search at a place, and the last fits of the best that it finds.
+
+    ``data`` are the task's rows under each warp; ``restarts`` are the user's wish, if any.
+    """
+
+    method: Method
+    task: Task
+    data: Mapping[Warp, TrainingData]
+    race: bool
+    report: Progress
+    place: Place
+    restarts: int | None = None
+
+    def run(self, budget: Budget | None) -> Answer:
+        """Search until it ends or its budget does, and fit the best as well as can be.
+
+        Without a budget, the method takes as long as it usually does. That is no promise, so that
+        its best are then all finished.
+        """
+        wanted = budget or self.method.budget(self.task)
+        journal = self.place.journal((wanted.seconds, wanted.candidates))
+        purse = Purse(wanted, 0.0, self.place.clock, decide=partial(journal.decide, "search"))
+        strategy = self.method.strategy(self.task)
+        plan = self._plan(strategy.num_expected, wanted)
+        price, last_price = self._prices(plan, wanted)
+        workshop, final = self._workshop(plan, last=False), self._workshop(plan, last=True)
+        margin, most = plan.limits if self.race else (math.inf, None)
+        last = LastFits(final, margin, most, last_price)
+        search = Search(
+            strategy,
+            workshop,
+            purse,
+            self.method.criterion,
+            price=price,
+            reserve=last.costs if plan.has_last else nothing,
+            space=pairs_of(self.task.space or (), self.task.warps[:1]),
+        )
+        state = search.run()
+        fits, failure = list(state.fits), ""
+        if plan.has_last:
+            own = purse.for_last_fits(partial(journal.decide, "last"))
+            fits, failure = last.finish(fits, Purse(Budget()) if budget is None else own)
+        num_rows = self.task.rows.num_rows
+        notices = (
+            *self.task.rows.notices, *workshop.notices, *final.notices,
+            _used(plan, fits, num_rows).notice(num_rows), search.notice(state), failure,
+        )  # fmt: skip
+        told = tuple(dict.fromkeys(filter(None, notices)))
+        return Answer(tuple(fits), told, tuple(search.path), search.untried, final)
+
+    @cached_property
+    def _settings(self) -> dict[str, Any]:
+        """Settings of all fits: the task's, the method's own, and the user's wish."""
+        settings = {**self.task.settings, **self.method.settings(self.task)}
+        return settings if self.restarts is None else {**settings, "restarts": self.restarts}
+
+    def _plan(self, num_expected: int, budget: Budget) -> Plan:
+        plan = self.method.plan(self.task, num_expected)
+        if self.task.inference != "auto":
+            return plan
+        return plan.in_time(budget.seconds, self.task.rows, self._settings)
+
+    def _workshop(self, plan: Plan, last: bool) -> Workshop:
+        stage, race = (plan.final, False) if last else (plan.search, self.race)
+        executor = self.place.executor
+        return Workshop(self.data, stage, race, self._settings, self.report, executor)
+
+    def _prices(
+        self, plan: Plan, budget: Budget
+    ) -> tuple[Callable[[Proposal], float], Callable[[LocalFit], float]]:
+        """What fits of the search and last fits cost, where seconds count."""
+        if math.isinf(budget.seconds):
+            return all_alike, all_alike
+        stages = (plan.search, plan.final)
+        search, final = (Prices.of(stage, self.task.rows, self._settings) for stage in stages)
+        return search.fit, final.go_on
+
+
+def _used(plan: Plan, fits: Sequence[LocalFit], num_rows: int) -> Plan:
+    """The plan as far as it was carried out."""
+    last = [fit for fit in fits if fit.bound == plan.final.bound and fit.num_rows == num_rows]
+    is_final = any(fit.status == "fitted" for fit in last)
+    return plan if is_final else Plan(plan.search, plan.search)
