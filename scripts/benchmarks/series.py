@@ -132,7 +132,7 @@ def draw(lines: Sequence[Line], path: Path) -> None:
         panel.invert_yaxis()
         panel.set_title(f"{title} (left is better)", fontsize="medium")
     left.set_xscale("log")
-    left.legend(loc="lower right")
+    left.legend(loc="center right")
     canvas.suptitle(f"Extrapolation of seven series, {newest.date[:10]}")
     canvas.savefig(path, dpi=120)
 
