@@ -10,7 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from vbks.arrays import Array
-from vbks.errors import DataError
+from vbks.errors import DataError, check_one_of
 from vbks.grammar import Expression, grammar_prior, uniform_prior
 from vbks.inference.local_fit import Correction, LocalFit
 from vbks.selection.belief import KernelBelief, bayes_belief, check_positive
@@ -56,8 +56,7 @@ class BeliefSettings:
             ("prior", self.prior, get_args(KernelPrior)),
             ("correction", self.correction, get_args(Correction)),
         ):
-            if value not in known:
-                raise DataError(f"{name} is {value!r}, expected one of {', '.join(known)}.")
+            check_one_of(name, value, known)
         check_positive(temperature=self.temperature, prior_variance=self.prior_variance)
         if self.members is not None and self.members < 1:
             raise DataError(f"members is {self.members}, expected 1 or more.")
