@@ -19,6 +19,9 @@ from vbks.data.units import Moments, Units
 from vbks.data.warps import Identity, Warp, refuse_outside
 from vbks.errors import DataError
 
+RUN_LENGTH = 15
+"""Neighbouring rows in each run where a part stands for all rows."""
+
 MIN_ROWS = 5
 """A kernel, its noise and a trend have more parameters than fewer rows can tell apart."""
 
@@ -110,7 +113,7 @@ class TrainingData:
         chosen = ArraySource(source.X[rows], source.y[rows])
         return self._with_source(chosen)
 
-    def in_runs(self, num: int, length: int) -> TrainingData:
+    def in_runs(self, num: int, length: int = RUN_LENGTH) -> TrainingData:
         """About so many of the rows, in runs of neighbours along the first input, evenly spread.
 
         Neighbours show what changes from row to row, and runs what changes from one end to the

@@ -20,9 +20,6 @@ from vbks.inference.work import Stage as WorkStage
 from vbks.kernels import Parent
 from vbks.models import leave_one_out
 
-RUN_LENGTH = 15
-"""Neighbouring rows in each run where fits are to some of the rows."""
-
 
 @dataclass(frozen=True)
 class Stage:
@@ -42,7 +39,7 @@ class Stage:
 
     def part_of(self, rows: TrainingData) -> TrainingData:
         """The rows that fits are to."""
-        return rows if self.num_rows is None else rows.in_runs(self.num_rows, RUN_LENGTH)
+        return rows if self.num_rows is None else rows.in_runs(self.num_rows)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from vbks.inference.comparison import Comparison
 from vbks.inference.local_fit import Ascent, LocalFit, Posterior
 from vbks.inference.nested import better_cases
 from vbks.inference.progress import Progress, Quiet, reporting
-from vbks.inference.race import CLIMB_MARGIN, FULL_LOOK_MARGIN, LOOK_MARGIN, decide
+from vbks.inference.race import CLIMB_MARGIN, CLOSE_LOOK_MARGIN, LOOK_MARGIN, decide
 from vbks.inference.settings import RESTARTS, Inference, compare
 from vbks.inference.work import Executor, Failure, InOrder, Stage, Work, carry_out, cut
 from vbks.kernels import Parent
@@ -171,7 +171,7 @@ class _Run:
         fresh = [c for c in candidates if not c.has_begun]
         looked = self._stage("looking", climbing.look, fresh)
         looked = self._look_again(looked)
-        margin = FULL_LOOK_MARGIN if self.comparison.looks_at_all else LOOK_MARGIN
+        margin = CLOSE_LOOK_MARGIN if self.comparison.looks_closely else LOOK_MARGIN
         decided = self._decide(looked, "look", margin, self.comparison.num_look_rows)
         done = iter(decided)
         return [c if c.has_begun else next(done) for c in candidates]

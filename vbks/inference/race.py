@@ -15,8 +15,8 @@ from vbks.kernels import num_free_parameters
 LOOK_MARGIN = 25.0
 """Nats behind the best after a first look that are still a chance: looks have not converged."""
 
-FULL_LOOK_MARGIN = 15.0
-"""The same where the look has seen all rows, by the bound that counts."""
+CLOSE_LOOK_MARGIN = 15.0
+"""The same where the look was by the bound that counts."""
 
 CLIMB_MARGIN = 12.0
 """Nats behind the best after the climb: a share of e⁻¹² that q(θ) will hardly change."""

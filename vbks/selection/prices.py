@@ -106,6 +106,8 @@ class Prices:
         """One evaluation of a look, which is cheaper than that of a fit where that is dear."""
         if self.comparison.looks_at_all:
             return self._evaluation(expression)
+        if self.comparison.bound == "exact":
+            return _exact(self.comparison.num_look_rows, expression)
         is_stochastic = self.comparison.bound == "stochastic"
         smallest = LOOK_INDUCING * (LOOK_INDUCING + LOOK_ROWS)
         return _collapsed(smallest if is_stochastic else LOOK_ELEMENTS, expression)
@@ -129,8 +131,13 @@ class Prices:
         N, M = self.comparison.num_rows, self.comparison.num_inducing
         if self.comparison.bound != "exact":
             return _collapsed(M * (M + N), expression)
-        elements = N**2 * _per_element(expression, SECONDS_PER_EXACT_ELEMENT)
-        return SECONDS_PER_EVALUATION + SECONDS_PER_PRODUCT * N**3 + elements
+        return _exact(N, expression)
+
+
+def _exact(num_rows: int, expression: Expression) -> float:
+    """One exact evaluation of so many rows."""
+    elements = num_rows**2 * _per_element(expression, SECONDS_PER_EXACT_ELEMENT)
+    return SECONDS_PER_EVALUATION + SECONDS_PER_PRODUCT * num_rows**3 + elements
 
 
 def _collapsed(elements: int, expression: Expression) -> float:
