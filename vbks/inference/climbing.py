@@ -51,6 +51,10 @@ CLIMBERS = 4
 CLIMB_SCHEDULE = ((12, 3), (30, 2))
 """... and how many of them go on after so many evaluations."""
 
+CHILD_CLIMB_SCHEDULE = ((4, 3), (8, 2), (16, 1))
+"""The same for children, of which searches have many: a fifth of the time less, for a nat in one of
+twenty candidates."""
+
 MODE_MARGIN = 4.0
 """Nats below the highest mode within which another one is part of q(θ)."""
 
@@ -126,7 +130,7 @@ def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]
     """The best starts of every candidate to the top of their log posteriors."""
     starts = [c.thetas[:CLIMBERS] for c in chunk]
     evidence = comparison.final_evidence(max(c.jitter for c in chunk))
-    schedules = [CLIMB_SCHEDULE] * len(chunk)
+    schedules = [CLIMB_SCHEDULE if c.parent is None else CHILD_CLIMB_SCHEDULE for c in chunk]
     climbed = climb_from(chunk, starts, comparison, evidence, schedules, CLIMB_EVALUATIONS)
     return [c if len(c.values) else given_up(c) for c in climbed]
 
