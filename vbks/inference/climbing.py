@@ -127,10 +127,22 @@ def second_look(chunk: Sequence[Candidate], comparison: Comparison) -> list[Cand
 
 
 def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
-    """The best starts of every candidate to the top of their log posteriors."""
+    """The best starts of every candidate to the top of their log posteriors.
+
+    Where all rows are dear, that is on some of them first, of which only the best goes on.
+    """
     starts = [c.thetas[:CLIMBERS] for c in chunk]
-    evidence = comparison.final_evidence(max(c.jitter for c in chunk))
-    schedules = [CLIMB_SCHEDULE if c.parent is None else CHILD_CLIMB_SCHEDULE for c in chunk]
+    jitter = max(c.jitter for c in chunk)
+    schedules: list[Schedule] = [
+        CLIMB_SCHEDULE if c.parent is None else CHILD_CLIMB_SCHEDULE for c in chunk
+    ]
+    middle = comparison.middle_evidence(jitter)
+    if middle is not None and not any(c.has_begun for c in chunk):
+        half_way = climb_from(chunk, starts, comparison, middle, schedules, CLIMB_EVALUATIONS)
+        starts = [
+            c.thetas[:1] if len(c.values) else s for c, s in zip(half_way, starts, strict=True)
+        ]
+    evidence = comparison.final_evidence(jitter)
     climbed = climb_from(chunk, starts, comparison, evidence, schedules, CLIMB_EVALUATIONS)
     return [c if len(c.values) else given_up(c) for c in climbed]
 

@@ -38,6 +38,13 @@ in runs of neighbours. An evaluation of half the rows takes a fifth of the time.
 LARGEST_LOOK = 500**2
 """Numbers in the kernel matrices of a candidate up to which collapsed looks need no short cut."""
 
+MIDDLE_ELEMENTS = 1_000_000
+"""Numbers in the kernel matrices of a collapsed fit to as many rows as are climbed on first, where
+all rows have more than ..."""
+
+LARGE = 2.0
+"""... so many times these: which of several optima is the best shows there, at less cost."""
+
 CHUNK = 48
 """Candidates that are worked on together at most: enough to fill a device ..."""
 
@@ -160,6 +167,14 @@ class Comparison:
             return ExactEvidence(X, y, jitter)
         return CollapsedEvidence(X, y, self.Z, jitter)
 
+    def middle_evidence(self, jitter: float) -> Evidence | None:
+        """The objective of a collapsed fit to some of the rows, if that is much cheaper."""
+        if self.bound != "collapsed" or self._elements <= LARGE * MIDDLE_ELEMENTS:
+            return None
+        num = max(self.num_inducing, MIDDLE_ELEMENTS // self.num_inducing - self.num_inducing)
+        X, y = self.data.sample(num, self.rng("rows of the middle"))
+        return CollapsedEvidence(X, y, self.Z, jitter)
+
     def look_evidence(self, jitter: float) -> Evidence:
         """A cheap objective of the same kind: the final one if that is cheap, else of few rows."""
         if self.looks_at_all:
@@ -225,8 +240,16 @@ class Comparison:
             evidence,
             ard=self.ard,
             prior_of=self.prior_of,
+            prior_share=self._prior_share(evidence.num_rows),
             elements=min(ELEMENTS_AT_ONCE, self.memory // (8 * WORK_ARRAYS)),
         )
+
+    def _prior_share(self, num_rows: int) -> float:
+        """How much priors count where some rows stand for all.
+
+        Those of SKC are so strong that few rows would end in other optima than all do.
+        """
+        return num_rows / self.num_rows if self.prior == "skc" else 1.0
 
     @property
     def _elements(self) -> int:

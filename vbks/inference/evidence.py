@@ -34,6 +34,11 @@ class ExactEvidence:
         return int(self.X.shape[0]), int(self.X.shape[0])
 
     @property
+    def num_rows(self) -> int:
+        """Rows that it is the evidence of."""
+        return int(self.X.shape[0])
+
+    @property
     def objective(self) -> Objective:
         """How values follow from kernels, θ and tensors."""
         return _exact
@@ -60,6 +65,11 @@ class CollapsedEvidence:
     def shape(self) -> tuple[int, int]:
         """Rows and columns of the kernel matrices of one candidate at one θ, put side by side."""
         return int(self.Z.shape[0]), int(self.Z.shape[0] + self.X.shape[0])
+
+    @property
+    def num_rows(self) -> int:
+        """Rows that it is the evidence of."""
+        return int(self.X.shape[0])
 
     @property
     def objective(self) -> Objective:

@@ -49,7 +49,7 @@ class KernelMatrix:
         devices: Sequence[str] | None = None,
     ) -> None:
         self._covariance = covariance
-        self._X = as_inputs(X)
+        self._X = np.asarray(X)
         self._devices: tuple[str | None, ...] = tuple(devices or (None,))
         self.blocks = row_blocks(len(X), block_elements(memory, X.shape[1]))
         self.num_kept = self._num_that_fit((1.0 - WORK_SHARE * len(self._devices)) * memory)
@@ -69,20 +69,23 @@ class KernelMatrix:
         return int(np.searchsorted(np.cumsum(sizes), memory, side="right"))
 
     def _parts(self, v: Array) -> Iterator[tuple[Array, Array]]:
-        work = partial(self._part, tf.constant(v))
+        work = partial(self._part, v)
         if len(self._devices) == 1:
             yield from map(work, range(len(self.blocks)))
             return
         with ThreadPoolExecutor(len(self._devices)) as pool:
             yield from pool.map(work, range(len(self.blocks)))
 
-    def _part(self, v: tf.Tensor, place: int) -> tuple[Array, Array]:
-        """What a block adds to its own rows and to those behind them."""
+    def _part(self, v: Array, place: int) -> tuple[Array, Array]:
+        """What a block adds to its own rows and to those behind them.
+
+        Arrays are cut by NumPy: slices of tensors by several threads have been seen to be mixed up.
+        """
         rows = self.blocks[place]
         with self._device(place):
             block = tf.cast(self._block(place), v.dtype)
-            own = tf.linalg.matvec(block, v[rows.start :])
-            others = tf.linalg.matvec(block, v[rows], transpose_a=True)
+            own = tf.linalg.matvec(block, tf.constant(v[rows.start :]))
+            others = tf.linalg.matvec(block, tf.constant(v[rows]), transpose_a=True)
         return own.numpy(), others.numpy()[rows.stop - rows.start :]
 
     def _device(self, place: int) -> Any:
@@ -93,7 +96,8 @@ class KernelMatrix:
         if place in self._kept:
             return self._kept[place]
         rows = self.blocks[place]
-        block = self._covariance.matrix(self._X[rows], self._X[rows.start :])
+        own, behind = as_inputs(self._X[rows]), as_inputs(self._X[rows.start :])
+        block = self._covariance.matrix(own, behind)
         if place < self.num_kept:
             self._kept[place] = block
         return block

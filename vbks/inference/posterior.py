@@ -36,6 +36,11 @@ class Evidence(Protocol):
         ...
 
     @property
+    def num_rows(self) -> int:
+        """Rows that it is the evidence of."""
+        ...
+
+    @property
     def objective(self) -> Objective:
         """How values follow from kernels, θ and tensors ..."""
         ...
@@ -54,7 +59,8 @@ class LogPosterior:
     """log p(y|θ) + log p(θ) of rows, each an expression with a θ of its own.
 
     Expressions may repeat, so restarts are rows, too. A value that is not finite is the failure of
-    its row alone. Not more than ``elements`` numbers of kernel matrices are computed together.
+    its row alone. Not more than ``elements`` numbers of kernel matrices are computed together. The
+    prior counts by its ``prior_share``.
     """
 
     def __init__(
@@ -65,11 +71,13 @@ class LogPosterior:
         *,
         ard: bool = True,
         prior_of: PriorOf = slot_priors,
+        prior_share: float = 1.0,
         elements: int = ELEMENTS_AT_ONCE,
     ) -> None:
         self.expressions = list(expressions)
         self.num_inputs, self.ard = num_inputs, ard
         self.evidence = evidence
+        self.prior_share = prior_share
         self.elements = elements
         self._bank = bank_of(self.expressions, num_inputs, ard=ard)
         self._rows = np.arange(len(self.expressions))
@@ -80,7 +88,7 @@ class LogPosterior:
         """Values [r] and gradients [r, H] at θ [r, H] of rows in ascending order, also repeated."""
         likelihood, gradient = self.log_likelihood(rows, theta)
         prior, prior_gradient = self.priors.log_density(rows, theta)
-        return likelihood + prior, gradient + prior_gradient
+        return likelihood + self.prior_share * prior, gradient + self.prior_share * prior_gradient
 
     def log_likelihood(self, rows: Rows, theta: Array) -> tuple[Array, Array]:
         """The same without the prior."""
