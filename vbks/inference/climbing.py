@@ -18,7 +18,14 @@ from vbks.inference.local_fit import LocalFit, Mode, weighted
 from vbks.inference.posterior import Evidence, LogPosterior, maximise
 from vbks.inference.restarts import Halving, Schedule, distinct
 from vbks.inference.variational import Gaussians, maximise_bound
-from vbks.kernels import Layout, candidate_rng, draw_starts, num_waves, start_scales
+from vbks.kernels import (
+    Layout,
+    candidate_rng,
+    draw_starts,
+    halved_periods,
+    num_waves,
+    start_scales,
+)
 
 LOOK_EVALUATIONS = 36
 """A first look ends here, converged or not: the order of candidates is clear by then."""
@@ -84,14 +91,26 @@ def _look(chunk: Sequence[Candidate], comparison: Comparison, attempt: int) -> l
     starts, schedules = [], []
     for c in chunk:
         rng = candidate_rng(comparison.seed + attempt, c.expression)
-        share = 1.0
-        if c.parent is not None:
-            share = AGAIN_SHARE if c.restarts else CHILD_SHARE
-        num, schedule = look_starts(c.layout, comparison.restarts, share)
+        num, schedule = look_starts(c.layout, comparison.restarts, _share(c))
         starts.append(draw_starts(c.layout, comparison.summaries, num, rng, c.parent))
         schedules.append(schedule)
     evidence = comparison.look_evidence(max(c.jitter for c in chunk))
     return climb_from(chunk, starts, comparison, evidence, schedules, LOOK_EVALUATIONS)
+
+
+def _share(candidate: Candidate) -> float:
+    """The share of the usual starts that a candidate has, by what is known of its values."""
+    if candidate.parent is None:
+        return 1.0
+    if candidate.restarts:
+        return AGAIN_SHARE
+    return child_share(candidate.layout, candidate.parent.layout)
+
+
+def child_share(layout: Layout, parent: Layout) -> float:
+    """The share of a child; its first wave is as hard to find as without a parent."""
+    has_first_wave = num_waves(layout) == 1 and not num_waves(parent)
+    return 1.0 if has_first_wave else CHILD_SHARE
 
 
 def look_starts(layout: Layout, restarts: int, share: float = 1.0) -> tuple[int, Schedule]:
@@ -131,7 +150,7 @@ def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]
 
     Where all rows are dear, that is on some of them first, of which only the best goes on.
     """
-    starts = [c.thetas[:CLIMBERS] for c in chunk]
+    starts = [_climb_starts(c) for c in chunk]
     jitter = max(c.jitter for c in chunk)
     schedules: list[Schedule] = [
         CLIMB_SCHEDULE if c.parent is None else CHILD_CLIMB_SCHEDULE for c in chunk
@@ -145,6 +164,14 @@ def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]
     evidence = comparison.final_evidence(jitter)
     climbed = climb_from(chunk, starts, comparison, evidence, schedules, CLIMB_EVALUATIONS)
     return [c if len(c.values) else given_up(c) for c in climbed]
+
+
+def _climb_starts(candidate: Candidate) -> Array:
+    """The best starts, and the best with half of each period, unless an earlier fit goes on."""
+    best = candidate.thetas[:CLIMBERS]
+    if candidate.has_begun:
+        return best
+    return np.concatenate([best, halved_periods(candidate.layout, best[0])])
 
 
 def climb_from(

@@ -16,6 +16,7 @@ from vbks.kernels.registry import family_of, register_family, registered_familie
 from vbks.kernels.starts import (
     candidate_rng,
     draw_starts,
+    halved_periods,
     num_waves,
     start_scales,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "draw_starts",
     "family_of",
     "from_gpflow",
+    "halved_periods",
     "is_batchable",
     "lay_out",
     "num_free_parameters",

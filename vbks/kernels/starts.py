@@ -142,6 +142,22 @@ def start_scales(layout: Layout, summaries: Sequence[InputSummary], starts: Arra
     return scales
 
 
+def halved_periods(layout: Layout, theta: Array) -> Array:
+    """θ [H] with the period of one wave halved, for each wave: [W, H].
+
+    A function that repeats also repeats after twice as long, so that fits end there, with a
+    lengthscale that is half as long as it could be.
+    """
+    halves = []
+    for part in parts_of(layout.root):
+        for index in part.node.slots.get("period", ()):
+            half = theta.copy()
+            half[index] -= math.log(2.0)
+            half[list(part.node.slots.get("lengthscales", ()))] += math.log(2.0)
+            halves.append(half)
+    return np.array(halves).reshape(-1, len(theta))
+
+
 def _starts(
     layout: Layout,
     summaries: Sequence[InputSummary],

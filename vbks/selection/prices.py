@@ -10,11 +10,11 @@ from vbks.data import TrainingData
 from vbks.execution import Stage
 from vbks.grammar import Expression, leaves, num_leaves
 from vbks.inference.climbing import (
-    CHILD_SHARE,
     CLIMB_EVALUATIONS,
     CLIMB_SCHEDULE,
     CLIMBERS,
     LOOK_EVALUATIONS,
+    child_share,
     look_starts,
 )
 from vbks.inference.comparison import LOOK_ELEMENTS, LOOK_INDUCING, LOOK_ROWS, Comparison
@@ -23,7 +23,7 @@ from vbks.inference.proposal import Proposal
 from vbks.inference.restarts import Schedule
 from vbks.inference.rounds import ROWS_PER_INDUCING
 from vbks.inference.settings import compare
-from vbks.kernels import family_of, lay_out
+from vbks.kernels import Layout, family_of, lay_out
 
 SECONDS_PER_EVALUATION = 1e-3
 """Of one start of a candidate, beside its matrices; like all figures here, measured on one core."""
@@ -85,7 +85,7 @@ class Prices:
 
     def fit(self, proposal: Proposal) -> float:
         """The price of a new fit; more waves have more starts, and a child has fewer."""
-        num_looks = self._look_evaluations(proposal.expression, proposal.parent is not None)
+        num_looks = self._look_evaluations(proposal)
         look = num_looks * self._look_evaluation(proposal.expression)
         return look + self._climb(proposal.expression)
 
@@ -96,11 +96,15 @@ class Prices:
         evaluations = AGAIN_EVALUATIONS + self._bound_evaluations(fit.expression)
         return evaluations * self._evaluation(fit.expression)
 
-    def _look_evaluations(self, expression: Expression, is_child: bool) -> int:
-        layout = lay_out(expression, self.comparison.num_inputs, self.comparison.ard)
-        share = CHILD_SHARE if is_child else 1.0
+    def _look_evaluations(self, proposal: Proposal) -> int:
+        layout, share = self._layout(proposal.expression), 1.0
+        if proposal.parent is not None:
+            share = child_share(layout, self._layout(proposal.parent.expression))
         starts, schedule = look_starts(layout, self.comparison.restarts, share)
         return _num_evaluations(starts, schedule, LOOK_EVALUATIONS)
+
+    def _layout(self, expression: Expression) -> Layout:
+        return lay_out(expression, self.comparison.num_inputs, self.comparison.ard)
 
     def _look_evaluation(self, expression: Expression) -> float:
         """One evaluation of a look, which is cheaper than that of a fit where that is dear."""

@@ -14,7 +14,7 @@ from vbks.inference.climbing import MODE_MARGIN, MODES, climb, climb_from, finis
 from vbks.inference.comparison import Comparison
 from vbks.inference.local_fit import LocalFit
 from vbks.inference.settings import compare
-from vbks.kernels import Bank
+from vbks.kernels import Bank, lay_out
 from vbks.kernels.bank import Objective
 
 
@@ -193,3 +193,20 @@ def test_candidate_without_finite_curvature__fails(
     fit = finish_one(top, comparison)
     message = "no finite curvature or bound around the best θ found."
     assert (fit.status, fit.reason) == ("failed", message)
+
+
+def test_climb__finds_that_a_wave_repeats_twice_as_often(
+    comparison: Comparison, top: Candidate
+) -> None:
+    period = top.layout.names.index(".period")
+    double = moved(moved(top.thetas[0], top, ".period", np.log(2.0)), top, ".lengthscales", -0.7)
+    (found,) = climb([at(top, comparison, [double])], comparison)
+    assert found.thetas[0][period] == pytest.approx(top.thetas[0][period], abs=0.01)
+    assert found.best == pytest.approx(top.best, abs=0.01)
+
+
+def test_first_wave_of_a_child__has_all_starts() -> None:
+    layouts = {text: lay_out(text) for text in ("LIN", "LIN * SE", "LIN * PER", "PER", "PER + SE")}
+    assert climbing.child_share(layouts["LIN * PER"], layouts["LIN"]) == 1.0
+    assert climbing.child_share(layouts["LIN * SE"], layouts["LIN"]) == climbing.CHILD_SHARE
+    assert climbing.child_share(layouts["PER + SE"], layouts["PER"]) == climbing.CHILD_SHARE

@@ -11,6 +11,7 @@ from waves import times_line
 from vbks.arrays import Array
 from vbks.errors import DataError
 from vbks.grammar import K144, arrange, children, parse
+from vbks.kernels.bank import Bank
 from vbks.kernels.changes import Stretch
 from vbks.kernels.layout import Layout, lay_out
 from vbks.kernels.parameters import InputSummary
@@ -19,6 +20,7 @@ from vbks.kernels.starts import (
     Parent,
     candidate_rng,
     draw_starts,
+    halved_periods,
     start_scales,
 )
 from vbks.kernels.summaries import summarise_inputs
@@ -338,3 +340,25 @@ def test_start_scales__of_changes_are_small() -> None:
     scales = start_scales(layout, CHANGING, starts)[0]
     assert scales[layout.names.index(".location")] == pytest.approx(0.05 * 3.4)
     assert scales[layout.names.index(".width")] == pytest.approx(0.05 * 3.4 / 0.5)
+
+
+def test_halved_periods__are_one_for_each_wave_and_as_smooth():
+    layout = lay_out("SE + PER * PER0")
+    theta = layout.prior_mean + 0.1 * np.arange(len(layout))
+    halves = halved_periods(layout, theta)
+    periods = [k for k, name in enumerate(layout.names) if name.endswith("period")]
+    assert halves.shape == (len(periods), len(layout)) == (2, len(theta))
+    np.testing.assert_allclose((halves - theta)[[0, 1], periods], -np.log(2.0))
+    assert (halves != theta).sum() == 4
+    alone = lay_out("PER")
+    own = alone.prior_mean
+    apart = 1e-3 * np.exp(own[alone.names.index(".period")])
+    rows = np.stack([own, *halved_periods(alone, own)])
+    K = Bank(["PER", "PER"])(rows, np.array([[0.0], [apart]])).numpy()
+    falls = 1.0 - K[:, 0, 1] / K[:, 0, 0]
+    np.testing.assert_allclose(falls[1], falls[0], rtol=1e-3)
+
+
+def test_halved_periods__are_none_without_waves():
+    layout = lay_out("SE * LIN")
+    assert halved_periods(layout, layout.prior_mean).shape == (0, len(layout))
