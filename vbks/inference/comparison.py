@@ -32,8 +32,12 @@ LOOK_ELEMENTS = 300**2
 of them short lengthscales look worse than they are, and their starts are lost."""
 
 EXACT_LOOK_ROWS = (150, 250)
-"""Rows of a look where fits are exact: half of all, within these limits. Along one input they are
-in runs of neighbours. An evaluation of half the rows takes a fifth of the time."""
+"""Rows of an exact look: half of all, within these limits. An evaluation of half the rows takes a
+fifth of the time. If fits are exact, too, rows along one input are in runs of neighbours."""
+
+FEW_INDUCING = 64
+"""Inducing points below which looks at collapsed fits are exact: with few, climbs do not reach
+optima that their bound has, while it is easily climbed from where the exact one has them."""
 
 LARGEST_LOOK = 500**2
 """Numbers in the kernel matrices of a candidate up to which collapsed looks need no short cut."""
@@ -179,7 +183,7 @@ class Comparison:
         """A cheap objective of the same kind: the final one if that is cheap, else of few rows."""
         if self.looks_at_all:
             return self.final_evidence(jitter)
-        if self.bound == "exact":
+        if self.looks_exactly:
             return ExactEvidence(*self.look_rows, jitter)
         X, y = self.look_rows
         Z = choose_inducing(X, self._look_inducing(len(X)), self.rng("look"))
@@ -216,8 +220,8 @@ class Comparison:
         """Rows that a first look sees, about."""
         if self.looks_at_all:
             return self.num_rows
-        if self.bound == "exact":
-            return int(np.clip(self.num_rows // 2, *EXACT_LOOK_ROWS))
+        if self.looks_exactly:
+            return min(int(np.clip(self.num_rows // 2, *EXACT_LOOK_ROWS)), self.num_rows)
         return min(LOOK_ROWS, self.num_rows)
 
     @property
@@ -225,7 +229,14 @@ class Comparison:
         """Whether a first look has the objective of the fit, as that is cheap."""
         if self.bound == "exact":
             return self.num_rows <= EXACT_LOOK_ROWS[0]
-        return self.bound == "collapsed" and self._elements <= LARGEST_LOOK
+        cheap = self.bound == "collapsed" and self._elements <= LARGEST_LOOK
+        return cheap and not self.looks_exactly
+
+    @property
+    def looks_exactly(self) -> bool:
+        """Whether a first look integrates the function out exactly."""
+        few = self.bound == "collapsed" and self.num_inducing < FEW_INDUCING
+        return self.bound == "exact" or few
 
     @property
     def looks_closely(self) -> bool:

@@ -110,7 +110,7 @@ class Prices:
         """One evaluation of a look, which is cheaper than that of a fit where that is dear."""
         if self.comparison.looks_at_all:
             return self._evaluation(expression)
-        if self.comparison.bound == "exact":
+        if self.comparison.looks_exactly:
             return _exact(self.comparison.num_look_rows, expression)
         is_stochastic = self.comparison.bound == "stochastic"
         smallest = LOOK_INDUCING * (LOOK_INDUCING + LOOK_ROWS)

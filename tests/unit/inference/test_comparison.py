@@ -53,8 +53,17 @@ def test_exact_look__takes_rows_at_random_of_several_inputs() -> None:
 
 def test_look__counts_as_close_where_the_bound_is_that_of_the_fit() -> None:
     assert make_comparison(450).looks_closely
-    assert make_comparison(450, inference="collapsed", num_inducing=10).looks_closely
+    assert make_comparison(450, inference="collapsed", num_inducing=80).looks_closely
+    assert not make_comparison(450, inference="collapsed", num_inducing=10).looks_closely
     assert not make_comparison(6000, inference="collapsed", num_inducing=60).looks_closely
+
+
+def test_few_inducing_points__are_looked_at_exactly() -> None:
+    few = make_comparison(450, inference="collapsed", num_inducing=10)
+    assert few.looks_exactly and not few.looks_at_all
+    assert few.look_evidence(0.0).shape == (225, 225)
+    small = make_comparison(100, inference="collapsed", num_inducing=10)
+    assert small.look_evidence(0.0).shape == (100, 100)
 
 
 @pytest.fixture
