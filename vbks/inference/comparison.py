@@ -32,8 +32,9 @@ LOOK_ELEMENTS = 300**2
 of them short lengthscales look worse than they are, and their starts are lost."""
 
 EXACT_LOOK_ROWS = (150, 250)
-"""Rows of an exact look: half of all, within these limits. An evaluation of half the rows takes a
-fifth of the time. If fits are exact, too, rows along one input are in runs of neighbours."""
+"""Rows of an exact look: half of all, or four for each inducing point, within these limits. An
+evaluation of half the rows takes a fifth of the time. If fits are exact, too, rows along one input
+are in runs of neighbours."""
 
 FEW_INDUCING = 64
 """Inducing points below which looks at collapsed fits are exact: with few, climbs do not reach
@@ -221,7 +222,8 @@ class Comparison:
         if self.looks_at_all:
             return self.num_rows
         if self.looks_exactly:
-            return min(int(np.clip(self.num_rows // 2, *EXACT_LOOK_ROWS)), self.num_rows)
+            enough = self.num_rows // 2 if self.bound == "exact" else 4 * self.num_inducing
+            return min(int(np.clip(enough, *EXACT_LOOK_ROWS)), self.num_rows)
         return min(LOOK_ROWS, self.num_rows)
 
     @property

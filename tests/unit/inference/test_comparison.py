@@ -61,7 +61,9 @@ def test_look__counts_as_close_where_the_bound_is_that_of_the_fit() -> None:
 def test_few_inducing_points__are_looked_at_exactly() -> None:
     few = make_comparison(450, inference="collapsed", num_inducing=10)
     assert few.looks_exactly and not few.looks_at_all
-    assert few.look_evidence(0.0).shape == (225, 225)
+    assert few.look_evidence(0.0).shape == (150, 150)
+    more = make_comparison(450, inference="collapsed", num_inducing=50)
+    assert more.look_evidence(0.0).shape == (200, 200)
     small = make_comparison(100, inference="collapsed", num_inducing=10)
     assert small.look_evidence(0.0).shape == (100, 100)
 
