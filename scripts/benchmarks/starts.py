@@ -11,15 +11,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +28,7 @@ from matplotlib.figure import Figure as Canvas
 
 from benchmarks.door.figure import Context, Figure
 from benchmarks.door.record import Line
+from benchmarks.door.workers import one_for_each_core
 from vbks.arrays import Array
 from vbks.data import prepare
 from vbks.datasets import airline, mauna_loa
@@ -146,7 +144,7 @@ def run(context: Context) -> list[Figure]:
     size = QUICK if context.quick else FULL
     results: list[Comparison] = []
     compare = partial(_compare, restarts=size.restarts, seed=context.seed)
-    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), _use_one_thread) as workers:
+    with one_for_each_core() as workers:
         for found in workers.map(compare, _problems(size, context.seed)):
             results += found
     return [*_overall(results), *_by_group(results), *_costs(results, size.restarts)]
@@ -212,12 +210,6 @@ def _draw_signal(expression: Expression, X: Array, rng: np.random.Generator) -> 
         )
         if signal.std() > CONSTANT * np.sqrt(np.diag(covariance).mean()):
             return signal
-
-
-def _use_one_thread() -> None:
-    """Matrices of a few hundred rows are quicker with it, and each core has a process."""
-    tf.config.threading.set_intra_op_parallelism_threads(1)
-    tf.config.threading.set_inter_op_parallelism_threads(1)
 
 
 def _compare(problem: Problem, restarts: int, seed: int) -> list[Comparison]:
