@@ -243,7 +243,8 @@ def _fit(
     workshop = _workshop(rows, NUM_INDUCING, seed)
     fits = workshop.fit(pairs_of(space, (Identity(),)))
     selection = Selection(tuple(fits), {Identity(): rows}, BeliefSettings("vbks", seed=seed))
-    best = sorted(selection.fits, key=lambda fit: -fit.log_evidence())[:NUM_RIVALS]
+    fitted = [fit for fit in fits if fit.status == "fitted"]
+    best = sorted(fitted, key=lambda fit: -fit.log_evidence())[:NUM_RIVALS]
     few = tuple(f for f in fits if f in best or canonical(f.expression) == truth)
     return replace(
         selection, trace=trace_belief(replace(selection, fits=few), workshop, parts).trace
@@ -292,12 +293,16 @@ def _first(selection: Selection, among: Selection | None = None) -> Expression:
 
 
 def _lead(selection: Selection, truth: Expression) -> float:
-    """Evidence of the true structure less the best other's; dropped ones count as they were."""
-    evidences: dict[bool, float] = {True: -np.inf, False: -np.inf}
-    for fit in selection.fits:
-        is_true = canonical(fit.expression) == truth
-        evidences[is_true] = max(evidences[is_true], fit.log_evidence())
-    return evidences[True] - evidences[False]
+    """Evidence of the true structure less the best other's.
+
+    If it left the race, that is how far behind it was then.
+    """
+    own = [fit for fit in selection.fits if canonical(fit.expression) == truth]
+    fitted = [fit for fit in selection.fits if fit.status == "fitted"]
+    true = [fit.log_evidence() for fit in fitted if fit in own]
+    if not true:
+        return max(fit.race[-1].value - fit.race[-1].best for fit in own)
+    return max(true) - max(fit.log_evidence() for fit in fitted if fit not in own)
 
 
 def _curve(selection: Selection, truth: Expression) -> pd.Series[float]:
