@@ -135,13 +135,17 @@ def unfinished(candidate: Candidate, comparison: Comparison) -> LocalFit:
     if candidate.reason:
         return failed_fit(candidate, comparison, candidate.reason)
     last = candidate.race[-1]
+    at_some = last.stage == "look" and not comparison.looks_at_all
+    num_rows = comparison.num_look_rows if at_some else comparison.num_rows
+    stage = f"look at {num_rows} rows" if at_some else last.stage
     mode = Mode(
         candidate.thetas[0], np.zeros((len(candidate.layout),) * 2), 1.0, np.nan, np.nan, np.nan
     )
     return replace(
         local_fit(candidate, comparison),
         status="dropped",
-        reason=f"{last.best - last.value:.0f} nats behind the best after the {last.stage}",
+        reason=f"{last.best - last.value:.0f} nats behind the best after the {stage}",
+        num_rows=num_rows,
         elbo=last.value,
         modes=(mode,),
     )

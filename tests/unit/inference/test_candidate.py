@@ -51,3 +51,19 @@ def test_dropped_and_failed_fits__know_their_warp():
     assert dropped.warp == failed.warp == Log()
     assert dropped.log_evidence() == pytest.approx(-60 + data.log_jacobian, rel=1e-12)
     assert failed.log_evidence() == -np.inf
+
+
+@pytest.mark.parametrize(
+    ("num_rows", "seen", "stage"), [(40, 40, "look"), (200, 150, "look at 150 rows")]
+)
+def test_who_leaves_after_a_look__has_the_rows_of_the_look(num_rows, seen, stage):
+    comparison, _ = compare(positive_rows(num_rows), 1, inference="exact", posterior="point")
+    candidate = make_candidate(parse("SE"), comparison)
+    step = RaceStep("look", -30.0, -10.0, went_on=False)
+    left = replace(candidate, thetas=np.zeros((1, 3)), values=np.array([-20.0]), race=(step,))
+    fit = unfinished(left, comparison)
+    assert fit.status == "dropped"
+    assert fit.num_rows == seen
+    assert fit.reason == f"20 nats behind the best after the {stage}"
+    later = replace(left, race=(step, RaceStep("climb", -30.0, -10.0, went_on=False)))
+    assert unfinished(later, comparison).num_rows == num_rows
