@@ -200,7 +200,7 @@ def climb_from(
                 candidate,
                 thetas=found.x[order, : len(candidate.layout)],
                 values=-found.loss[order],
-                restarts=max(candidate.restarts, len(own)),
+                restarts=candidate.restarts or len(own),
                 converged=bool(len(order) and found.converged[order[0]]),
             )
         )

@@ -387,16 +387,16 @@ def test_opaque_kernel__is_fitted_beside_others(bound: str) -> None:
 
 
 def test_child__starts_from_its_parent() -> None:
-    """A wave of twice the period fits as well, but only the parent leads there."""
+    """A wave of three times the period fits as well, but only the parent leads there."""
     expression = parse("PER")
     layout = lay_out(expression)
     (free,) = fit([expression], restarts=1)
     place = layout.names.index(".period")
     theta = free.theta.copy()
-    theta[place] += np.log(2)
+    theta[place] += np.log(3)
     parent = Parent(layout, theta)
     (child,) = fit([expression], restarts=1, parents={expression: parent})
-    np.testing.assert_allclose(child.theta[place] - free.theta[place], np.log(2), atol=0.05)
+    np.testing.assert_allclose(child.theta[place] - free.theta[place], np.log(3), atol=0.05)
 
 
 @OVER_BOUNDS
