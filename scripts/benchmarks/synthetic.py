@@ -301,7 +301,8 @@ def _lead(selection: Selection, truth: Expression) -> float:
     fitted = [fit for fit in selection.fits if fit.status == "fitted"]
     true = [fit.log_evidence() for fit in fitted if fit in own]
     if not true:
-        return max(fit.race[-1].value - fit.race[-1].best for fit in own)
+        gaps = (fit.race[-1].value - fit.race[-1].best for fit in own if fit.race)
+        return max(gaps, default=-np.inf)
     return max(true) - max(fit.log_evidence() for fit in fitted if fit not in own)
 
 

@@ -155,8 +155,9 @@ def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]
     schedules: list[Schedule] = [
         CLIMB_SCHEDULE if c.parent is None else CHILD_CLIMB_SCHEDULE for c in chunk
     ]
-    middle = comparison.middle_evidence(jitter)
-    if middle is not None and not any(c.has_begun for c in chunk):
+    is_fresh = not any(c.has_begun for c in chunk)
+    middle = comparison.middle_evidence(jitter) if is_fresh else None
+    if middle is not None:
         half_way = climb_from(chunk, starts, comparison, middle, schedules, CLIMB_EVALUATIONS)
         starts = [
             c.thetas[:1] if len(c.values) else s for c, s in zip(half_way, starts, strict=True)

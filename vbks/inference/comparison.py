@@ -181,7 +181,7 @@ class Comparison:
         return CollapsedEvidence(X, y, self.Z, jitter)
 
     def look_evidence(self, jitter: float) -> Evidence:
-        """A cheap objective of the same kind: the final one if that is cheap, else of few rows."""
+        """A cheap objective: the final one if that is cheap, else one of few rows."""
         if self.looks_at_all:
             return self.final_evidence(jitter)
         if self.looks_exactly:
