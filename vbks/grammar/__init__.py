@@ -48,6 +48,7 @@ from vbks.grammar.moves import (
     noisy_children,
     replace_leaf,
     shrink,
+    without_noise,
 )
 from vbks.grammar.nesting import special_cases
 from vbks.grammar.parser import parse
@@ -115,4 +116,5 @@ __all__ = [
     "subexpressions",
     "uniform_prior",
     "vocabulary",
+    "without_noise",
 ]

@@ -133,9 +133,12 @@ def noisy_children(
     Noise that is left in the outermost sum is taken out, as every candidate has some there.
     """
     expression = parse(expression)
-    plain = children(expression, families, dims, moves)
-    with_noise = map(_without_noise, children(expression + _NOISE, families, dims, moves))
-    found = dict.fromkeys((*plain, *(child for child in with_noise if child is not None)))
+    moved = (
+        without_noise(child)
+        for own in (expression, expression + _NOISE)
+        for child in children(own, families, dims, moves)
+    )
+    found = dict.fromkeys(child for child in moved if child is not None)
     found.pop(canonical(expression), None)
     return tuple(found)
 
@@ -155,8 +158,9 @@ def changed_children(
     return tuple(dict.fromkeys(map(canonical, moved)))
 
 
-def _without_noise(expression: Expression) -> Expression | None:
-    """The expression without white noise in its outermost sum; None if nothing is left."""
+def without_noise(expression: Expression) -> Expression | None:
+    """The expression without white noise in its outermost sum, which every candidate has; None if
+    nothing is left."""
     if not isinstance(expression, Sum):
         return None if expression == _NOISE else expression
     return add(*(term for term in expression.terms if term != _NOISE))

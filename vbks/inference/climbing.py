@@ -91,33 +91,29 @@ def _look(chunk: Sequence[Candidate], comparison: Comparison, attempt: int) -> l
     starts, schedules = [], []
     for c in chunk:
         rng = candidate_rng(comparison.seed + attempt, c.expression)
-        num, schedule = look_starts(c.layout, comparison.restarts, _share(c))
+        parent = None if c.parent is None else c.parent.layout
+        num, schedule = look_starts(c.layout, comparison.restarts, parent, again=c.restarts > 0)
         starts.append(draw_starts(c.layout, comparison.summaries, num, rng, c.parent))
         schedules.append(schedule)
     evidence = comparison.look_evidence(max(c.jitter for c in chunk))
     return climb_from(chunk, starts, comparison, evidence, schedules, LOOK_EVALUATIONS)
 
 
-def _share(candidate: Candidate) -> float:
-    """The share of the usual starts that a candidate has, by what is known of its values."""
-    if candidate.parent is None:
-        return 1.0
-    if candidate.restarts:
-        return AGAIN_SHARE
-    return child_share(candidate.layout, candidate.parent.layout)
+def look_starts(
+    layout: Layout, restarts: int, parent: Layout | None = None, again: bool = False
+) -> tuple[int, Schedule]:
+    """How many starts a look has, and how many of them go on.
 
-
-def child_share(layout: Layout, parent: Layout) -> float:
-    """The share of a child; its first wave is as hard to find as without a parent."""
-    has_first_wave = num_waves(layout) == 1 and not num_waves(parent)
-    return 1.0 if has_first_wave else CHILD_SHARE
-
-
-def look_starts(layout: Layout, restarts: int, share: float = 1.0) -> tuple[int, Schedule]:
-    """How many starts a look has, and how many of them go on; those with a parent have a share."""
-    # Two waves have more optima than one, and so on.
-    waves = max(1, num_waves(layout))
-    schedule = LOOK_SCHEDULE if share == 1.0 else CHILD_SCHEDULE
+    Two waves have more optima than one, and so on. A candidate with a parent has a share of the
+    usual starts, for waves that are new; its first wave is as hard to find as without a parent.
+    """
+    known = 0 if parent is None else num_waves(parent)
+    share, schedule = 1.0, LOOK_SCHEDULE
+    if again:
+        share, schedule = AGAIN_SHARE, CHILD_SCHEDULE
+    elif parent is not None and (known or not num_waves(layout)):
+        share, schedule = CHILD_SHARE, CHILD_SCHEDULE
+    waves = max(1, num_waves(layout) - known)
     longer = [(evaluations, waves * left) for evaluations, left in schedule]
     return math.ceil(share * (restarts * waves**2)), longer
 

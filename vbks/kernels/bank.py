@@ -33,7 +33,8 @@ class Bank:
     θ is [K, H], row k holding the unconstrained values of expression k in the order of its layout
     (``layouts[k]``, the logarithm of the noise variance first) and anything behind them; or
     [K, S, H] for S samples or restarts of each. All lists run on one graph, as long as the same
-    families (if any) are computed by formula: PER0, your own, and LIN on more than four inputs.
+    families (if any) are computed by formula: your own, LIN on more than four inputs, and PER0 on
+    several at once.
 
     Gradients flow to θ; to inputs only with ``differentiable_inputs``, which computes every leaf by
     its formula and takes several times longer.

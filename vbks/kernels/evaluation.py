@@ -10,12 +10,14 @@ from collections.abc import Callable
 
 import tensorflow as tf
 
+from vbks.kernels.families import centring
 from vbks.kernels.feature_terms import FeatureTerms
 from vbks.kernels.formula_terms import (
     add_formula_terms,
     formula_leaves,
     log_scales,
     outers_at,
+    signs,
 )
 from vbks.kernels.structure import DenseKind, Structure
 
@@ -77,12 +79,15 @@ def _num_signal(structure: Structure) -> tf.Tensor:
 
 
 def _values(structure: Structure, theta: tf.Tensor) -> tf.Tensor:
-    """All numbers that indices may point at: θ, 0, log 0, log shares: [V, S]."""
+    """All numbers that indices may point at: θ, 0, log 0, log shares, of centred waves: [V, S]."""
     S = tf.shape(theta)[1]
     constants = tf.repeat(tf.constant([[0.0], [LOG_ZERO]], theta.dtype), S, axis=1)
     values = tf.concat([tf.reshape(tf.transpose(theta, [0, 2, 1]), [-1, S]), constants], axis=0)
     log_shares = tf.nn.log_softmax(tf.gather(values, structure.shares), axis=1)
-    return tf.concat([values, tf.reshape(log_shares, [-1, S])], axis=0)
+    centred = centring(tf.gather(values, structure.centred))
+    return tf.concat(
+        [values, tf.reshape(log_shares, [-1, S]), tf.reshape(centred, [-1, S])], axis=0
+    )
 
 
 def _diagonal(
@@ -95,7 +100,8 @@ def _diagonal(
     """Some terms at x' = x, where all leaves with features but lines are 1, added up: [K, S, n]."""
     values = _values(structure, theta)
     outers = outers_at(structure, values, X, members)
-    terms = tf.exp(log_scales(structure, values, members))[..., tf.newaxis] * tf.square(outers)
+    scale = signs(structure, members, values.dtype) * tf.exp(log_scales(structure, values, members))
+    terms = scale[..., tf.newaxis] * tf.square(outers)
     if dense_kinds:
         points = X[:, tf.newaxis]
         leaves = formula_leaves(structure, dense_kinds, values, points, points)[..., 0]

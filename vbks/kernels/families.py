@@ -27,8 +27,9 @@ X1 is [..., n1, 1, d] and X2 [..., 1, n2, d], where d counts the inputs the leaf
 parameter with ``per_input`` is [..., 1, 1, d], any other [..., 1, 1]; the result is [..., n1, n2].
 """
 
-Route = Literal["square", "rational", "wave", "outer", "one", "noise", "dense", "opaque"]
-"""How the bank computes a family: from low-rank features where there are any, else by formula.
+Route = Literal["square", "rational", "wave", "centred", "outer", "one", "noise", "dense", "opaque"]
+"""How the bank computes a family: from low-rank features where there are any, else by formula. A
+centred family is a wave less a constant.
 
 An opaque family is a GPflow kernel, which the bank cannot compute."""
 
@@ -134,12 +135,17 @@ STEEPNESS = Parameter("steepness", Normal(2.3, 1.0), start=start_steepness)
 WIDTH = Parameter("width", Normal(0.0, 0.8), start=start_width)
 """A window over about a third of the range."""
 
+WAVE_PARAMETERS = (WAVE_LENGTHSCALE, PERIOD)
 CHANGE_PARAMETERS: tuple[Parameter, ...] = (CHANGE_LOCATION, STEEPNESS)
 WINDOW_PARAMETERS: tuple[Parameter, ...] = (CHANGE_LOCATION, STEEPNESS, WIDTH)
 
 WEIGHT = Parameter("weights", Normal(0.0, 1.5), positive=False, start=_start_normal(0.0, 1.0))
 """Log odds of a term's share in a sum of unit scale against the last term's."""
 
+
+LONGEST_CENTRED = 100.0
+"""Lengthscale from which on PER0 does not change: its overtones have a share of 10⁻⁵ then, and it
+is a small difference of two numbers near one."""
 
 SERIES_LIMIT = 0.05
 """Below this the eight terms of the series below are exact to the last digit."""
@@ -177,11 +183,25 @@ def periodic_without_constant(
     (e^((cos φ−1)/ℓ²) − e^(−1/ℓ²) I₀(1/ℓ²)) / (1 − e^(−1/ℓ²) I₀(1/ℓ²)), a cosine as ℓ grows; of
     several inputs the product. Written with differences from one, which do not cancel for large ℓ.
     """
+    lengthscales = tf.minimum(lengthscales, tf.constant(LONGEST_CENTRED, lengthscales.dtype))
     sharpness = 1.0 / tf.square(lengthscales)
     sine = tf.sin(math.pi * (X1 - X2) / period)
     mean = _scaled_bessel_less_one(sharpness)
     wave = tf.math.expm1(-2.0 * tf.square(sine) * sharpness)
     return tf.reduce_prod((wave - mean) / -mean, axis=-1)
+
+
+def centring(log_lengthscales: tf.Tensor) -> tf.Tensor:
+    """What makes PER0 of PER, from log ℓ [L, S]: log ℓ of the wave, and the logarithms of what it
+    is multiplied with and of the constant that is then taken off, [L, 3, S].
+
+    PER0 = PER / (1 − c) − c / (1 − c), where c = e^(−1/ℓ²) I₀(1/ℓ²) is the mean of PER.
+    """
+    longest = tf.constant(math.log(LONGEST_CENTRED), log_lengthscales.dtype)
+    own = tf.minimum(log_lengthscales, longest)
+    mean_less_one = _scaled_bessel_less_one(tf.exp(-2.0 * own))
+    lift = -tf.math.log(-mean_less_one)
+    return tf.stack([own, lift, lift + tf.math.log1p(mean_less_one)], axis=1)
 
 
 def linear(X1: tf.Tensor, X2: tf.Tensor, location: tf.Tensor) -> tf.Tensor:
@@ -221,8 +241,8 @@ BUILT_IN = {
     for family in (
         Family("SE", squared_exponential, (LENGTHSCALE,), VARIANCE, True, route="square"),
         Family("RQ", rational_quadratic, (LENGTHSCALE, MIXTURE), VARIANCE, True, route="rational"),
-        Family("PER", periodic, (WAVE_LENGTHSCALE, PERIOD), VARIANCE, True, route="wave"),
-        Family("PER0", periodic_without_constant, (WAVE_LENGTHSCALE, PERIOD), VARIANCE, True),
+        Family("PER", periodic, WAVE_PARAMETERS, VARIANCE, True, route="wave"),
+        Family("PER0", periodic_without_constant, WAVE_PARAMETERS, VARIANCE, True, route="centred"),
         Family("LIN", linear, (LOCATION,), SLOPE_VARIANCE, route="outer"),
         Family("C", constant, (), VARIANCE, True, uses_input=False, route="one"),
         Family("WN", no_signal, (), NOISE_VARIANCE, True, uses_input=False, route="noise"),

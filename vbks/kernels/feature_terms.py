@@ -157,29 +157,33 @@ class FeatureTerms:
         )
         self.terms = [terms for terms, _ in sweeps]
         self.pulls = [pull for _, pull in sweeps]
-        candidates = tf.split(self.structure.term_candidate, counts, num=7)
-        self.candidates = [*candidates[:4], candidates[5]]
+        rows = tf.split(self.structure.term_row, counts, num=7)
+        self.rows = [*rows[:4], rows[5]]
 
     def add_up(self, num_candidates: tf.Tensor) -> tf.Tensor:
         """The sum of the terms of each candidate: [K, S, n1, n2]."""
         terms = tf.concat(self.terms, axis=0)
-        candidate = tf.concat(self.candidates, axis=0)
-        order = tf.argsort(candidate, stable=True)
+        rows = tf.concat(self.rows, axis=0)
+        order = tf.argsort(rows, stable=True)
         shape = tf.shape(terms)
+        negative = self.structure.negative_candidate
         sums = tf.sparse.segment_sum(
             tf.reshape(terms, [shape[0], tf.reduce_prod(shape[1:])]),
             order,
-            tf.gather(candidate, order),
-            num_segments=num_candidates,
+            tf.gather(rows, order),
+            num_segments=num_candidates + tf.shape(negative)[0],
         )
+        sums, taken_off = sums[:num_candidates], sums[num_candidates:]
+        sums = tf.tensor_scatter_nd_sub(sums, tf.expand_dims(negative, 1), taken_off)
         return tf.reshape(sums, tf.concat([[num_candidates], shape[1:]], axis=0))
 
     def pull(self, upstream: tf.Tensor) -> tf.Tensor:
         """The gradient of all slots from that of the kernels."""
         structure, S = self.structure, self.num_samples
-        pairs = zip(self.pulls, self.candidates, strict=True)
+        taken_off = -tf.gather(upstream, structure.negative_candidate)
+        by_row = tf.concat([upstream, taken_off], axis=0)
         plain, rational, outer, mixed, line = (
-            pull(tf.gather(upstream, candidate)) for pull, candidate in pairs
+            pull(tf.gather(by_row, rows)) for pull, rows in zip(self.pulls, self.rows, strict=True)
         )
         simple = self.simple.pull(tf.concat([plain, rational[0], outer[0]], axis=0))
         general = self.mixed.pull(mixed[0])

@@ -24,7 +24,7 @@ def add_formula_terms(
     factors = tf.gather(leaves, tf.gather(structure.term_dense, members))
     gates1 = outers_at(structure, values, X1, members)
     gates2 = outers_at(structure, values, X2, members)
-    scale = tf.exp(log_scales(structure, values, members))
+    scale = signs(structure, members, values.dtype) * tf.exp(log_scales(structure, values, members))
     gates = gates1[..., :, tf.newaxis] * gates2[..., tf.newaxis, :]
     terms = scale[..., tf.newaxis, tf.newaxis] * gates * tf.reduce_prod(factors, axis=1)
     candidate = tf.gather(structure.term_candidate, members)
@@ -75,6 +75,13 @@ def log_scales(structure: Structure, values: tf.Tensor, members: tf.Tensor) -> t
     num_terms = tf.shape(structure.term_candidate)[0]
     scales = tf.gather(values, structure.slots[: structure.slot_counts[0]])
     return tf.gather(add_up(scales, structure.scale_term, num_terms), members)
+
+
+def signs(structure: Structure, members: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
+    """One for terms that are added, minus one for those that are taken off: [T, 1]."""
+    is_added = tf.equal(structure.term_row, structure.term_candidate)
+    sign = 2.0 * tf.cast(tf.gather(is_added, members), dtype) - 1.0
+    return tf.expand_dims(sign, 1)
 
 
 def outers_at(

@@ -1,8 +1,10 @@
 """The structure of many expressions as index arrays, which is all the bank knows of them.
 
 Numbers come from one vector of values: θ of all candidates one after the other, then 0, then a
-number that stands for log 0, then the log shares of every sum of unit scale. Indices point into it,
-into a table of leaves (whose row 0 stands for no leaf), or at a term or candidate.
+number that stands for log 0, then the log shares of every sum of unit scale, then three numbers for
+every centred wave: its log lengthscale, and the logarithms of what makes it of a wave and of a
+constant. Indices point into it, into a table of leaves (whose row 0 stands for no leaf), or at a
+term or candidate.
 """
 
 from __future__ import annotations
@@ -42,10 +44,13 @@ class Structure(NamedTuple):
     terms; lengthscales of squares, waves and rational leaves; periods of waves; α of rational
     leaves; location, steepness and width of outer functions. Targets are term (or rational leaf)
     × inputs + input. Terms are sorted by sweep, and by candidate within a sweep. One periodic leaf
-    has at most ``waves_per_leaf`` waves.
+    has at most ``waves_per_leaf`` waves. ``centred`` are the lengthscales of centred waves. Terms
+    add up in rows: the first are those of candidates, from which those behind them are taken off,
+    whose candidates are ``negative_candidate``.
     """
 
     shares: Indices
+    centred: Indices
     slots: Indices
     slot_counts: Indices
     scale_term: Indices
@@ -57,6 +62,8 @@ class Structure(NamedTuple):
     outer_dim: Indices
     outer_kind: Indices
     term_candidate: Indices
+    term_row: Indices
+    negative_candidate: Indices
     term_counts: Indices
     term_waves: Indices
     term_outers: Indices
@@ -116,7 +123,7 @@ class _Member(NamedTuple):
 def _sorted_leaves(candidate: int, term: Term, by_formula: bool) -> _Member:
     """Sort the leaves of a term; if one of them has no features, all go by their formulas."""
     is_noise = bool(term.by_route("noise"))
-    if by_formula or term.by_route("dense") or term.by_route("outer"):
+    if by_formula or any(map(term.by_route, ("dense", "centred", "outer"))):
         dense = tuple(node for node in term.leaves if family_at(node).route not in ("one", "noise"))
         return _Member(candidate, term, (), (), (), dense, by_formula=True, is_noise=is_noise)
     # Noise is on the diagonal, where squares, waves and rational leaves are one.
@@ -145,8 +152,10 @@ class _Builder:
     ) -> None:
         self.num_inputs = num_inputs
         self.num_slots = num_slots
+        self.num_candidates = num_candidates
         self.zero = num_candidates * num_slots
         self.shares: dict[tuple[int, ...], int] = {}
+        self.centred: dict[int, int] = {}
         self.waves = _Table()
         self.outers = _Table()
         self.dense: dict[DenseKind, _Table] = {kind: _Table() for kind in kinds}
@@ -155,6 +164,9 @@ class _Builder:
         for m in members:
             for slots, _ in m.term.shares:
                 self.shares.setdefault(self._at(m.candidate, slots), len(self.shares))
+            for slot in self._at(m.candidate, (*m.term.waves, *m.term.constants)):
+                self.centred.setdefault(slot, len(self.centred))
+        for m in members:
             for node in m.dense:
                 self._place_dense(m.candidate, node)
         if self.dense:
@@ -182,8 +194,10 @@ class _Builder:
         groups = [scale_slot, square_slot, wave_lengthscale, rational_slot, wave_period, alphas]
         groups += outer_slots
         sweeps = [m.sweep for m in members]
+        negative = sorted({m.candidate for m in members if m.term.is_negative})
         return Structure(
             shares=self._share_table(),
+            centred=_int32(list(self.centred)),
             slots=np.concatenate(groups),
             slot_counts=_int32([len(group) for group in groups]),
             scale_term=scale_term,
@@ -195,6 +209,8 @@ class _Builder:
             outer_dim=outer_dim,
             outer_kind=outer_kind,
             term_candidate=_int32([m.candidate for m in members]),
+            term_row=_int32([self._row(m, negative) for m in members]),
+            negative_candidate=_int32(negative),
             term_counts=_int32([sweeps.count(s) for s in SWEEPS]),
             term_waves=term_waves,
             term_outers=term_outers,
@@ -217,13 +233,28 @@ class _Builder:
         rows = [[*slots, self.zero] for slots in self.shares]
         return _padded(rows, fill=self.zero + 1)
 
+    def _row(self, m: _Member, negative: list[int]) -> int:
+        if not m.term.is_negative:
+            return m.candidate
+        return self.num_candidates + negative.index(m.candidate)
+
+    @property
+    def _share_width(self) -> int:
+        return max((len(slots) + 1 for slots in self.shares), default=0)
+
     def _scales(self, m: _Member) -> list[int]:
-        most = max((len(slots) + 1 for slots in self.shares), default=0)
         shares = (
-            self.zero + 2 + self.shares[self._at(m.candidate, slots)] * most + i
+            self.zero + 2 + self.shares[self._at(m.candidate, slots)] * self._share_width + i
             for slots, i in m.term.shares
         )
-        return [*self._at(m.candidate, m.term.scales), *shares]
+        waves = (self._centring(slot, 1) for slot in self._at(m.candidate, m.term.waves))
+        constants = (self._centring(slot, 2) for slot in self._at(m.candidate, m.term.constants))
+        return [*self._at(m.candidate, m.term.scales), *shares, *waves, *constants]
+
+    def _centring(self, slot: int, number: int) -> int:
+        """Where one of the three numbers of a centred wave is."""
+        first = self.zero + 2 + len(self.shares) * self._share_width
+        return first + 3 * self.centred[slot] + number
 
     def _inputs(self, node: Node) -> range:
         """The inputs that a leaf acts on, counted from 0."""
@@ -234,6 +265,7 @@ class _Builder:
     def _per_input(self, candidate: int, node: Node, name: str) -> tuple[int, ...]:
         """One slot for each input of a leaf, also where all inputs share one."""
         slots, num_inputs = self._at(candidate, node.slots[name]), len(self._inputs(node))
+        slots = tuple(self._centring(slot, 0) if slot in self.centred else slot for slot in slots)
         return slots if len(slots) == num_inputs else slots * num_inputs
 
     def _targets(self, candidate: int, node: Node, place: int) -> list[tuple[int, int]]:

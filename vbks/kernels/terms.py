@@ -6,7 +6,7 @@ Distributing is only a way to compute: parameters stay shared as the expression 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product as cartesian
 
 from vbks.errors import GrammarError
@@ -45,13 +45,22 @@ class Outer:
 class Term:
     """A product of leaves, outer functions, scales, and shares of sums of unit scale.
 
-    A share is the slots of the sum's weights and the position among its terms.
+    A share is the slots of the sum's weights and the position among its terms. ``waves`` and
+    ``constants`` are slots of lengthscales: a centred wave is the difference of two terms, one with
+    the wave and one with a constant, which is taken off.
     """
 
     scales: tuple[int, ...] = ()
     shares: tuple[tuple[tuple[int, ...], int], ...] = ()
     outers: tuple[Outer, ...] = ()
     leaves: tuple[Node, ...] = ()
+    waves: tuple[int, ...] = ()
+    constants: tuple[int, ...] = ()
+
+    @property
+    def is_negative(self) -> bool:
+        """Whether the term is taken off."""
+        return len(self.constants) % 2 == 1
 
     def __mul__(self, other: Term) -> Term:
         return Term(
@@ -59,6 +68,8 @@ class Term:
             self.shares + other.shares,
             self.outers + other.outers,
             self.leaves + other.leaves,
+            self.waves + other.waves,
+            self.constants + other.constants,
         )
 
     def by_route(self, route: str) -> tuple[Node, ...]:
@@ -110,7 +121,7 @@ def _leaves(node: Node) -> list[Node]:
 def _num_terms(node: Node, num_inputs: int) -> int:
     counts = [_num_terms(operand, num_inputs) for operand in node.operands]
     if not counts:
-        return max(len(_lines(node, num_inputs)), 1)
+        return len(_leaf_terms(node, num_inputs))
     return math.prod(counts) if isinstance(node.expression, Product) else sum(counts)
 
 
@@ -135,7 +146,21 @@ def _expand(node: Node, num_inputs: int) -> list[Term]:
 def _leaf_terms(leaf: Node, num_inputs: int) -> list[Term]:
     scales = () if leaf.scale is None else (leaf.scale,)
     lines = _lines(leaf, num_inputs)
-    return [Term(scales, outers=(line,)) for line in lines] or [Term(scales, leaves=(leaf,))]
+    if lines:
+        return [Term(scales, outers=(line,)) for line in lines]
+    if is_centred(leaf, num_inputs):
+        assert isinstance(leaf.expression, Leaf)
+        wave = replace(leaf, expression=Leaf("PER", leaf.expression.dim))
+        slots = leaf.slots["lengthscales"]
+        return [Term(scales, leaves=(wave,), waves=slots), Term(scales, constants=slots)]
+    return [Term(scales, leaves=(leaf,))]
+
+
+def is_centred(leaf: Node, num_inputs: int) -> bool:
+    """Whether a leaf is a wave of one input less a constant; of several inputs it is a product."""
+    assert isinstance(leaf.expression, Leaf)
+    along_one = leaf.expression.dim is not None or num_inputs == 1
+    return along_one and family_at(leaf).route == "centred"
 
 
 def _lines(leaf: Node, num_inputs: int) -> list[Outer]:

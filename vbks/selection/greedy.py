@@ -18,6 +18,7 @@ from vbks.grammar import (
     num_leaves,
     space,
     structures,
+    without_noise,
 )
 from vbks.inference.local_fit import Correction, LocalFit
 from vbks.inference.proposal import Proposal, pairs_of, structure_of
@@ -103,7 +104,7 @@ class Greedy:
         if not self.additive:
             return child
         try:
-            return canonical(additive_form(child))
+            return without_noise(canonical(additive_form(child)))
         except LimitError:
             return None
 

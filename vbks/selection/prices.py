@@ -14,7 +14,6 @@ from vbks.inference.climbing import (
     CLIMB_SCHEDULE,
     CLIMBERS,
     LOOK_EVALUATIONS,
-    child_share,
     look_starts,
 )
 from vbks.inference.comparison import LOOK_ELEMENTS, LOOK_INDUCING, LOOK_ROWS, Comparison
@@ -97,10 +96,10 @@ class Prices:
         return evaluations * self._evaluation(fit.expression)
 
     def _look_evaluations(self, proposal: Proposal) -> int:
-        layout, share = self._layout(proposal.expression), 1.0
-        if proposal.parent is not None:
-            share = child_share(layout, self._layout(proposal.parent.expression))
-        starts, schedule = look_starts(layout, self.comparison.restarts, share)
+        own = proposal.parent
+        parent = None if own is None else self._layout(own.expression)
+        layout = self._layout(proposal.expression)
+        starts, schedule = look_starts(layout, self.comparison.restarts, parent)
         return _num_evaluations(starts, schedule, LOOK_EVALUATIONS)
 
     def _layout(self, expression: Expression) -> Layout:

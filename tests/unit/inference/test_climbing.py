@@ -205,8 +205,20 @@ def test_climb__finds_that_a_wave_repeats_twice_as_often(
     assert found.best == pytest.approx(top.best, abs=0.01)
 
 
-def test_first_wave_of_a_child__has_all_starts() -> None:
-    layouts = {text: lay_out(text) for text in ("LIN", "LIN * SE", "LIN * PER", "PER", "PER + SE")}
-    assert climbing.child_share(layouts["LIN * PER"], layouts["LIN"]) == 1.0
-    assert climbing.child_share(layouts["LIN * SE"], layouts["LIN"]) == climbing.CHILD_SHARE
-    assert climbing.child_share(layouts["PER + SE"], layouts["PER"]) == climbing.CHILD_SHARE
+@pytest.mark.parametrize(
+    ("text", "parent", "num"),
+    [
+        ("PER", None, 8),
+        ("PER + PER", None, 32),
+        ("LIN * PER", "LIN", 8),
+        ("LIN * SE", "LIN", 4),
+        ("PER + SE", "PER", 4),
+        ("PER + PER", "PER", 4),
+        ("PER + PER + PER", "PER", 16),
+    ],
+)
+def test_look_starts__are_fewer_where_a_parent_knows_the_waves(
+    text: str, parent: str | None, num: int
+) -> None:
+    known = None if parent is None else lay_out(parent)
+    assert climbing.look_starts(lay_out(text), 8, known)[0] == num

@@ -400,13 +400,27 @@ def test_family_without_parameters__is_batched():
     np.testing.assert_allclose(kernels[0], expected, atol=1e-12)
 
 
-def test_families_by_formula__need_a_graph_once():
-    Bank(["PER0"])(np.zeros((1, 4)), [[0.0]])
+@pytest.mark.parametrize(("first", "num_inputs"), [("SE", 1), ("PER0", 2)])
+def test_centred_waves__need_a_graph_once(first, num_inputs):
+    """Along one input the usual graph serves, along several that of their formula."""
+    Bank([first], num_inputs)(*draw(Bank([first], num_inputs)))
     before = num_traces()
-    bank = Bank(["PER0 * SE + LIN", "CP[1](PER0, RQ)", "SE"])
-    theta, X1, X2 = draw(bank)
-    bank(theta, X1, X2)
+    bank = Bank(["PER0 * SE + LIN", "CP[1](PER0, RQ)", "SE"], num_inputs)
+    bank(*draw(bank))
     assert num_traces() == before
+
+
+@pytest.mark.parametrize("differentiable_inputs", [False, True])
+@pytest.mark.parametrize("log_lengthscale", [-3.0, 2.0, 4.0, 9.0])
+def test_centred_wave__equals_its_formula_for_all_lengthscales(
+    log_lengthscale, differentiable_inputs
+):
+    bank = Bank(["PER0 * SE + PER0"], differentiable_inputs=differentiable_inputs)
+    theta, X1, X2 = draw(bank)
+    theta[0, ["lengthscales" in name for name in bank.layouts[0].names]] = log_lengthscale
+    kernel = to_gpflow("PER0 * SE + PER0", theta=theta[0])
+    np.testing.assert_allclose(bank(theta, X1, X2)[0], kernel(X1, X2), atol=1e-9)
+    np.testing.assert_allclose(bank.diag(theta, X1)[0], kernel(X1, full_cov=False), atol=1e-9)
 
 
 def test_text_in_place_of_a_list__is_refused():

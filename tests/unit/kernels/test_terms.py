@@ -31,6 +31,16 @@ def test_line_on_all_inputs__is_a_term_for_each_unless_they_are_many():
     assert len(terms_of(lay_out("LIN * LIN", num_inputs=MAX_LINES + 1))) == 1
 
 
+def test_centred_wave__is_a_wave_less_a_constant():
+    wave, constant = terms_of(lay_out("PER0"))
+    assert [leaf.expression for leaf in wave.leaves] == [vbks.parse("PER")]
+    assert (wave.is_negative, constant.is_negative) == (False, True)
+    assert [t.is_negative for t in terms_of(lay_out("PER0 * PER0"))] == [False, True, True, False]
+    assert len(terms_of(lay_out("PER0[2]", num_inputs=3))) == 2
+    (whole,) = terms_of(lay_out("PER0", num_inputs=3))
+    assert [leaf.expression for leaf in whole.leaves] == [vbks.parse("PER0")]
+
+
 def test_noise_of_the_likelihood__is_not_a_term():
     assert terms_of(lay_out("WN")) == ()
     assert len(terms_of(lay_out("SE + WN"))) == 1

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import gpflow
 import numpy as np
 import pytest
 from fits import made_up_fit, make_data
@@ -10,6 +11,7 @@ from vbks.data import prepare
 from vbks.execution import Stage
 from vbks.grammar import parse
 from vbks.inference.proposal import Proposal
+from vbks.kernels import from_gpflow
 from vbks.selection import Prices
 
 
@@ -32,7 +34,8 @@ def test_fit__leaves_waves_and_rows_cost_something(bound: str) -> None:
 
 
 def test_fit__leaves_without_a_quick_way_cost_more() -> None:
-    assert price("PER0 + SE") > 1.5 * price("PER + SE")
+    slow = from_gpflow(gpflow.kernels.Matern52()).expression
+    assert prices().fit(Proposal(slow + parse("SE"))) > 1.5 * price("RQ + SE")
 
 
 def test_fit__a_child_costs_less() -> None:
