@@ -135,9 +135,9 @@ def unfinished(candidate: Candidate, comparison: Comparison) -> LocalFit:
     if candidate.reason:
         return failed_fit(candidate, comparison, candidate.reason)
     last = candidate.race[-1]
-    at_some = last.stage == "look" and not comparison.looks_at_all
-    num_rows = comparison.num_look_rows if at_some else comparison.num_rows
-    stage = f"look at {num_rows} rows" if at_some else last.stage
+    num_rows = comparison.seen_by(last.stage)
+    at_some = num_rows < comparison.num_rows
+    stage = f"{last.stage} at {num_rows} rows" if at_some else last.stage
     mode = Mode(
         candidate.thetas[0], np.zeros((len(candidate.layout),) * 2), 1.0, np.nan, np.nan, np.nan
     )

@@ -30,6 +30,9 @@ from vbks.kernels import (
 LOOK_EVALUATIONS = 36
 """A first look ends here, converged or not: the order of candidates is clear by then."""
 
+GLANCE_EVALUATIONS = 10
+"""Where there are many candidates, those far behind leave after so many evaluations of the look."""
+
 LOOK_SCHEDULE = ((10, 7), (18, 4))
 """How many starts of a candidate go on after so many evaluations of the look. One that ends at the
 top, such as a line that is zero inside the data, may be among the last at first."""
@@ -62,6 +65,9 @@ CHILD_CLIMB_SCHEDULE = ((4, 3), (8, 2), (16, 1))
 """The same for children, of which searches have many: a fifth of the time less, for a nat in one of
 twenty candidates."""
 
+BEGINNING = 16
+"""Evaluations of a climb after which candidates far behind leave, where there are many."""
+
 MODE_MARGIN = 4.0
 """Nats below the highest mode within which another one is part of q(θ)."""
 
@@ -76,27 +82,55 @@ MORE_JITTER = 100.0
 """Factor on the jitter of a candidate none of whose starts has a finite value."""
 
 
-def look(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
+def look(
+    chunk: Sequence[Candidate], comparison: Comparison, evaluations: int = LOOK_EVALUATIONS
+) -> list[Candidate]:
     """Every candidate from all of its starts, the better ones longer, on a cheap objective."""
-    candidates = _look(chunk, comparison, attempt=0)
+    candidates = _look(chunk, comparison, evaluations, attempt=0)
     lost = [c for c in candidates if not len(c.values)]
     if not lost:
         return candidates
     more = [replace(c, jitter=max(c.jitter, 1e-8) * MORE_JITTER) for c in lost]
-    again = iter(_look(more, comparison, attempt=1))
+    again = iter(_look(more, comparison, evaluations, attempt=1))
     return [c if len(c.values) else given_up(next(again)) for c in candidates]
 
 
-def _look(chunk: Sequence[Candidate], comparison: Comparison, attempt: int) -> list[Candidate]:
+def glance(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
+    """The beginning of a look."""
+    return look(chunk, comparison, GLANCE_EVALUATIONS)
+
+
+def look_on(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
+    """The rest of a look, from the best starts of the glance."""
+    starts, schedules = [], []
+    for c in chunk:
+        _, schedule = _look_starts(c, comparison)
+        left = [num for evaluations, num in schedule if evaluations <= GLANCE_EVALUATIONS]
+        starts.append(c.thetas[: left[-1] if left else None])
+        schedules.append([(e - GLANCE_EVALUATIONS, n) for e, n in schedule[len(left) :]])
+    evidence = comparison.look_evidence(max(c.jitter for c in chunk))
+    rest = LOOK_EVALUATIONS - GLANCE_EVALUATIONS
+    return climb_from(chunk, starts, comparison, evidence, schedules, rest)
+
+
+def _look(
+    chunk: Sequence[Candidate], comparison: Comparison, evaluations: int, attempt: int
+) -> list[Candidate]:
     starts, schedules = [], []
     for c in chunk:
         rng = candidate_rng(comparison.seed + attempt, c.expression)
-        parent = None if c.parent is None else c.parent.layout
-        num, schedule = look_starts(c.layout, comparison.restarts, parent, again=c.restarts > 0)
+        num, schedule = _look_starts(c, comparison, again=c.restarts > 0)
         starts.append(draw_starts(c.layout, comparison.summaries, num, rng, c.parent))
         schedules.append(schedule)
     evidence = comparison.look_evidence(max(c.jitter for c in chunk))
-    return climb_from(chunk, starts, comparison, evidence, schedules, LOOK_EVALUATIONS)
+    return climb_from(chunk, starts, comparison, evidence, schedules, evaluations)
+
+
+def _look_starts(
+    candidate: Candidate, comparison: Comparison, again: bool = False
+) -> tuple[int, Schedule]:
+    parent = None if candidate.parent is None else candidate.parent.layout
+    return look_starts(candidate.layout, comparison.restarts, parent, again)
 
 
 def look_starts(
@@ -142,25 +176,49 @@ def second_look(chunk: Sequence[Candidate], comparison: Comparison) -> list[Cand
 
 
 def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
-    """The best starts of every candidate to the top of their log posteriors.
+    """The best starts of every candidate to the top of their log posteriors."""
+    if comparison.has_middle and not any(c.has_begun for c in chunk):
+        return climb_on(begin_climb(chunk, comparison), comparison)
+    return _climb(chunk, [_climb_starts(c) for c in chunk], comparison, CLIMB_EVALUATIONS)
 
-    Where all rows are dear, that is on some of them first, of which only the best goes on.
-    """
+
+def begin_climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
+    """The beginning of climbs, or where all rows are dear, whole climbs on some of them."""
     starts = [_climb_starts(c) for c in chunk]
-    jitter = max(c.jitter for c in chunk)
-    schedules: list[Schedule] = [
-        CLIMB_SCHEDULE if c.parent is None else CHILD_CLIMB_SCHEDULE for c in chunk
-    ]
-    is_fresh = not any(c.has_begun for c in chunk)
-    middle = comparison.middle_evidence(jitter) if is_fresh else None
-    if middle is not None:
-        half_way = climb_from(chunk, starts, comparison, middle, schedules, CLIMB_EVALUATIONS)
-        starts = [
-            c.thetas[:1] if len(c.values) else s for c, s in zip(half_way, starts, strict=True)
-        ]
-    evidence = comparison.final_evidence(jitter)
-    climbed = climb_from(chunk, starts, comparison, evidence, schedules, CLIMB_EVALUATIONS)
+    if not comparison.has_middle:
+        return _climb(chunk, starts, comparison, BEGINNING)
+    middle = comparison.middle_evidence(max(c.jitter for c in chunk))
+    schedules = [_climb_schedule(c) for c in chunk]
+    climbed = climb_from(chunk, starts, comparison, middle, schedules, CLIMB_EVALUATIONS)
+    return [c if len(c.values) else b for c, b in zip(climbed, chunk, strict=True)]
+
+
+def climb_on(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
+    """The rest of climbs: the best that was found on some rows, or as many as were left."""
+    if comparison.has_middle:
+        starts = [c.thetas[:1] for c in chunk]
+        return _climb(chunk, starts, comparison, CLIMB_EVALUATIONS)
+    left = [min(n for e, n in _climb_schedule(c) if e <= BEGINNING) for c in chunk]
+    starts = [c.thetas[:n] for c, n in zip(chunk, left, strict=True)]
+    return _climb(chunk, starts, comparison, CLIMB_EVALUATIONS - BEGINNING, BEGINNING)
+
+
+def _climb(
+    chunk: Sequence[Candidate],
+    starts: Sequence[Array],
+    comparison: Comparison,
+    evaluations: int,
+    before: int = 0,
+) -> list[Candidate]:
+    """Climbs on all rows, of which so many evaluations were made before."""
+    schedules = [[(e - before, n) for e, n in _climb_schedule(c) if e > before] for c in chunk]
+    evidence = comparison.final_evidence(max(c.jitter for c in chunk))
+    climbed = climb_from(chunk, starts, comparison, evidence, schedules, evaluations)
     return [c if len(c.values) else given_up(c) for c in climbed]
+
+
+def _climb_schedule(candidate: Candidate) -> Schedule:
+    return CLIMB_SCHEDULE if candidate.parent is None else CHILD_CLIMB_SCHEDULE
 
 
 def _climb_starts(candidate: Candidate) -> Array:

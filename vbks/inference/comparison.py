@@ -44,8 +44,10 @@ LARGEST_LOOK = 500**2
 """Numbers in the kernel matrices of a candidate up to which collapsed looks need no short cut."""
 
 MIDDLE_ELEMENTS = 1_000_000
-"""Numbers in the kernel matrices of a collapsed fit to as many rows as are climbed on first, where
-all rows have more than ..."""
+"""Numbers in the kernel matrices of a collapsed fit to as many rows as are climbed on first ..."""
+
+MIDDLE_ROWS = 400
+"""... and rows of an exact one, where all rows are more than ..."""
 
 LARGE = 2.0
 """... so many times these: which of several optima is the best shows there, at less cost."""
@@ -172,13 +174,32 @@ class Comparison:
             return ExactEvidence(X, y, jitter)
         return CollapsedEvidence(X, y, self.Z, jitter)
 
-    def middle_evidence(self, jitter: float) -> Evidence | None:
-        """The objective of a collapsed fit to some of the rows, if that is much cheaper."""
-        if self.bound != "collapsed" or self._elements <= LARGE * MIDDLE_ELEMENTS:
-            return None
-        num = max(self.num_inducing, MIDDLE_ELEMENTS // self.num_inducing - self.num_inducing)
+    @property
+    def has_middle(self) -> bool:
+        """Whether a fit to some of the rows is much cheaper than one to all."""
+        return self.bound != "stochastic" and self.num_rows > LARGE * self.num_middle_rows
+
+    @property
+    def num_middle_rows(self) -> int:
+        """Rows of fits that are half way from a look to the end."""
+        if self.bound == "exact":
+            return MIDDLE_ROWS
+        M = self.num_inducing
+        return max(M, MIDDLE_ELEMENTS // M - M)
+
+    def middle_evidence(self, jitter: float) -> Evidence:
+        """The objective of an exact or collapsed fit to some of the rows."""
+        num = self.num_middle_rows
+        if self.bound == "exact":
+            return ExactEvidence(*self._in_runs(num, "rows of the middle"), jitter)
         X, y = self.data.sample(num, self.rng("rows of the middle"))
         return CollapsedEvidence(X, y, self.Z, jitter)
+
+    def _in_runs(self, num: int, purpose: str) -> Batch:
+        """So many rows, along one input in runs of neighbours."""
+        if self.data.is_in_order:
+            return self.data.in_runs(num).arrays()
+        return self.data.sample(num, self.rng(purpose))
 
     def look_evidence(self, jitter: float) -> Evidence:
         """A cheap objective: the final one if that is cheap, else one of few rows."""
@@ -205,8 +226,8 @@ class Comparison:
     def look_rows(self) -> Batch:
         """Rows of a first look, with targets as if noise were Gaussian."""
         num = self.num_look_rows
-        if self.bound == "exact" and self.data.is_in_order:
-            return self.data.in_runs(num).arrays()
+        if self.bound == "exact":
+            return self._in_runs(num, "rows of the look")
         X, y = self.data.sample(num, self.rng("rows of the look"))
         return X, self.likelihood.pseudo_targets(y)
 
@@ -225,6 +246,14 @@ class Comparison:
             enough = self.num_rows // 2 if self.bound == "exact" else 4 * self.num_inducing
             return min(int(np.clip(enough, *EXACT_LOOK_ROWS)), self.num_rows)
         return min(LOOK_ROWS, self.num_rows)
+
+    def seen_by(self, stage: str) -> int:
+        """Rows that a stage of the race sees, about."""
+        if stage in ("glance", "look"):
+            return self.num_look_rows
+        if stage == "first climb" and self.has_middle:
+            return self.num_middle_rows
+        return self.num_rows
 
     @property
     def looks_at_all(self) -> bool:

@@ -19,7 +19,16 @@ from vbks.inference.comparison import Comparison
 from vbks.inference.local_fit import Ascent, LocalFit, Posterior
 from vbks.inference.nested import better_cases
 from vbks.inference.progress import Progress, Quiet, reporting
-from vbks.inference.race import CLIMB_MARGIN, CLOSE_LOOK_MARGIN, LOOK_MARGIN, decide
+from vbks.inference.race import (
+    ALWAYS,
+    ALWAYS_CLIMBING,
+    CLIMB_MARGIN,
+    CLOSE_LOOK_MARGIN,
+    FEW,
+    GLANCE_MARGIN,
+    LOOK_MARGIN,
+    decide,
+)
 from vbks.inference.settings import RESTARTS, Inference, compare
 from vbks.inference.work import Executor, Failure, InOrder, Stage, Work, carry_out, cut
 from vbks.kernels import Parent
@@ -157,22 +166,40 @@ class _Run:
         """Fits of all candidates, in their order."""
         comparison = self.comparison
         is_stochastic = comparison.bound == "stochastic"
-        stochastic_climb = plain.climb if comparison.ascent == "plain" else rounds.climb
-        climb = stochastic_climb if is_stochastic else climbing.climb
         looked = self._look(candidates)
-        climbed = self._stage("climbing", climb, looked, is_long=is_stochastic)
-        if not is_stochastic:
+        if is_stochastic:
+            climb = plain.climb if comparison.ascent == "plain" else rounds.climb
+            climbed = self._stage("climbing", climb, looked, is_long=True)
+        else:
+            climbed = self._climb(looked)
             climbed = self._decide(climbed, "climb", CLIMB_MARGIN, comparison.num_rows)
         finish = last_passes.finish if is_stochastic else climbing.finish
         return self._finish(finish, climbed)
 
+    def _climb(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Climbs of exact and collapsed fits, in whose midst those far behind leave."""
+        going = [c for c in candidates if c.is_going]
+        is_few = len(going) <= ALWAYS_CLIMBING or any(c.has_begun for c in going)
+        if is_few or not self.race:
+            return self._stage("climbing", climbing.climb, candidates)
+        begun = self._stage("climbing", climbing.begin_climb, candidates)
+        num_rows = self.comparison.seen_by("first climb")
+        begun = self._decide(begun, "first climb", CLOSE_LOOK_MARGIN, num_rows, ALWAYS_CLIMBING)
+        return self._stage("climbing on", climbing.climb_on, begun)
+
     def _look(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """A look at those who are new; who goes on from an earlier fit has had one."""
         fresh = [c for c in candidates if not c.has_begun]
-        looked = self._stage("looking", climbing.look, fresh)
+        num_rows = self.comparison.seen_by("look")
+        look: Stage = climbing.look
+        if self.race and len(fresh) > FEW:
+            fresh = self._stage("glancing", climbing.glance, fresh)
+            fresh = self._decide(fresh, "glance", GLANCE_MARGIN, num_rows)
+            look = climbing.look_on
+        looked = self._stage("looking", look, fresh)
         looked = self._look_again(looked)
         margin = CLOSE_LOOK_MARGIN if self.comparison.looks_closely else LOOK_MARGIN
-        decided = self._decide(looked, "look", margin, self.comparison.num_look_rows)
+        decided = self._decide(looked, "look", margin, num_rows)
         done = iter(decided)
         return [c if c.has_begun else next(done) for c in candidates]
 
@@ -197,10 +224,15 @@ class _Run:
         return [next(done) if c.is_going else c for c in candidates]
 
     def _decide(
-        self, candidates: Sequence[Candidate], stage: str, margin: float, num_rows: int
+        self,
+        candidates: Sequence[Candidate],
+        stage: str,
+        margin: float,
+        num_rows: int,
+        always: int = ALWAYS,
     ) -> list[Candidate]:
         going = [c for c in candidates if c.is_going]
-        decided = iter(decide(going, stage, margin if self.race else np.inf, num_rows))
+        decided = iter(decide(going, stage, margin if self.race else np.inf, num_rows, always))
         return [next(decided) if c.is_going else c for c in candidates]
 
     def _finish(self, stage: Stage, candidates: Sequence[Candidate]) -> list[LocalFit]:

@@ -12,6 +12,14 @@ from vbks.inference.candidate import Candidate
 from vbks.inference.local_fit import RaceStep
 from vbks.kernels import num_free_parameters
 
+GLANCE_MARGIN = 30.0
+"""Nats behind the best after the beginning of a first look that are still a chance ..."""
+
+FEW = 12
+"""... where there are more candidates than so many; fewer have a whole look each. Of 569 children
+of eight kernels for the airline series, the best after a look was at most 8 nats behind after its
+beginning, and the next four 21."""
+
 LOOK_MARGIN = 25.0
 """Nats behind the best after a first look that are still a chance: looks have not converged."""
 
@@ -22,11 +30,18 @@ CLIMB_MARGIN = 12.0
 """Nats behind the best after the climb: a share of e⁻¹² that q(θ) will hardly change."""
 
 ALWAYS = 10
-"""Candidates that go on however far behind."""
+"""Candidates that go on however far behind ..."""
+
+ALWAYS_CLIMBING = 4
+"""... and those that do in the middle of climbs, which are dear."""
 
 
 def decide(
-    candidates: Sequence[Candidate], stage: str, margin: float, num_rows: int
+    candidates: Sequence[Candidate],
+    stage: str,
+    margin: float,
+    num_rows: int,
+    always: int = ALWAYS,
 ) -> list[Candidate]:
     """Write every candidate's standing into its record.
 
@@ -34,7 +49,7 @@ def decide(
     """
     standings = np.array([_standing(c, num_rows) for c in candidates])
     best = standings.max(initial=-math.inf)
-    sure = set(np.argsort(-standings)[:ALWAYS])
+    sure = set(np.argsort(-standings)[:always])
     return [
         replace(c, race=(*c.race, RaceStep(stage, s, best, bool(k in sure or s > best - margin))))
         for k, (c, s) in enumerate(zip(candidates, standings, strict=True))

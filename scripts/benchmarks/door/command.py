@@ -25,7 +25,7 @@ def main(results: Path, arguments: Sequence[str] | None = None) -> None:
         return
     from benchmarks.door.session import run  # matplotlib is slow to import
 
-    context = Context(quick=asked.quick, data=asked.data, seed=asked.seed)
+    context = Context(asked.quick, asked.full, asked.data, asked.seed)
     run(asked.name, load(asked.name), context, results, console)
 
 
@@ -33,7 +33,9 @@ def _parser(known: dict[str, str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="scripts/bench", description="Run one benchmark.")
     names = ["list", *known]
     parser.add_argument("name", choices=names, metavar="NAME", help=f"one of: {', '.join(names)}")
-    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
+    size.add_argument("--full", action="store_true", help="larger sizes, where there are some")
     parser.add_argument("--data", type=_folder, metavar="DIR", help="the folder of real data")
     parser.add_argument("--seed", type=int, default=0, help="for all random numbers")
     return parser

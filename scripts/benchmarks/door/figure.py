@@ -27,6 +27,8 @@ class Context:
 
     quick: bool = False
     """Small sizes, to see that the benchmark runs; its figures mean nothing."""
+    full: bool = False
+    """Larger sizes than usual, in benchmarks that have some, for a machine that has hours."""
     data: Path | None = None
     """The folder of real data."""
     seed: int = 0
