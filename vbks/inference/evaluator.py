@@ -179,12 +179,13 @@ class _Run:
     def _climb(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Climbs of exact and collapsed fits, in whose midst those far behind leave."""
         going = [c for c in candidates if c.is_going]
-        is_few = len(going) <= ALWAYS_CLIMBING or any(c.has_begun for c in going)
+        few = ALWAYS_CLIMBING if self.comparison.has_middle else ALWAYS
+        is_few = len(going) <= few or any(c.has_begun for c in going)
         if is_few or not self.race:
             return self._stage("climbing", climbing.climb, candidates)
         begun = self._stage("climbing", climbing.begin_climb, candidates)
         num_rows = self.comparison.seen_by("first climb")
-        begun = self._decide(begun, "first climb", CLOSE_LOOK_MARGIN, num_rows, ALWAYS_CLIMBING)
+        begun = self._decide(begun, "first climb", CLOSE_LOOK_MARGIN, num_rows, few)
         return self._stage("climbing on", climbing.climb_on, begun)
 
     def _look(self, candidates: Sequence[Candidate]) -> list[Candidate]:

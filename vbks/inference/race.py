@@ -33,7 +33,7 @@ ALWAYS = 10
 """Candidates that go on however far behind ..."""
 
 ALWAYS_CLIMBING = 4
-"""... and those that do in the middle of climbs, which are dear."""
+"""... and those that do in the midst of climbs where all rows are dear."""
 
 
 def decide(
