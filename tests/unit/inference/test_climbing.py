@@ -222,3 +222,21 @@ def test_look_starts__are_fewer_where_a_parent_knows_the_waves(
 ) -> None:
     known = None if parent is None else lay_out(parent)
     assert climbing.look_starts(lay_out(text), 8, known)[0] == num
+
+
+def test_look_on__ends_as_high_as_a_whole_look(comparison: Comparison) -> None:
+    fresh = make_candidate(parse("SE + PER"), comparison, None)
+    (whole,) = look([fresh], comparison)
+    (glanced,) = climbing.glance([fresh], comparison)
+    (in_two,) = climbing.look_on([glanced], comparison)
+    assert glanced.best <= in_two.best
+    assert in_two.best == pytest.approx(whole.best, abs=0.5)
+
+
+def test_climb_on__ends_as_high_as_a_whole_climb(comparison: Comparison) -> None:
+    (looked,) = look([make_candidate(parse("SE + PER"), comparison, None)], comparison)
+    (whole,) = climb([looked], comparison)
+    (begun,) = climbing.begin_climb([looked], comparison)
+    (in_two,) = climbing.climb_on([begun], comparison)
+    assert begun.best <= in_two.best + 1e-9
+    assert in_two.best == pytest.approx(whole.best, abs=0.03)

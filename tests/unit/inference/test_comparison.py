@@ -7,7 +7,8 @@ from vbks.grammar import parse
 from vbks.inference import comparison as comparison_module
 from vbks.inference.candidate import make_candidate
 from vbks.inference.climbing import climb, look
-from vbks.inference.comparison import EXACT_LOOK_ROWS, Comparison
+from vbks.inference.comparison import EXACT_LOOK_ROWS, MIDDLE_ROWS, Comparison
+from vbks.inference.evidence import ExactEvidence
 from vbks.inference.settings import compare
 
 
@@ -76,16 +77,40 @@ def large(monkeypatch: pytest.MonkeyPatch) -> Comparison:
 
 
 def test_middle__has_some_rows_and_all_inducing_inputs(large: Comparison) -> None:
+    assert large.has_middle
     middle = large.middle_evidence(1e-6)
-    assert middle is not None
     assert middle.num_rows == 200
     assert middle.shape == (20, 220)
 
 
-def test_middle__is_left_out_where_all_rows_are_cheap_or_exact() -> None:
-    few = make_comparison(600, inference="collapsed", num_inducing=20)
-    assert few.middle_evidence(1e-6) is None
-    assert make_comparison(600).middle_evidence(0.0) is None
+def test_middle__is_left_out_where_all_rows_are_cheap() -> None:
+    assert not make_comparison(600, inference="collapsed", num_inducing=20).has_middle
+    assert not make_comparison(600, inference="stochastic", num_inducing=20).has_middle
+    assert not make_comparison(2 * MIDDLE_ROWS).has_middle
+
+
+def test_middle_of_exact_fits__is_exact_and_has_neighbours() -> None:
+    comparison = make_comparison(2 * MIDDLE_ROWS + 1)
+    assert comparison.has_middle
+    middle = comparison.middle_evidence(0.0)
+    assert isinstance(middle, ExactEvidence)
+    assert MIDDLE_ROWS - 15 < middle.num_rows <= MIDDLE_ROWS
+    apart = np.diff(np.sort(comparison.data.arrays()[0][:, 0]))
+    assert np.median(np.diff(np.sort(middle.X.numpy()[:, 0]))) < 2 * np.median(apart)
+
+
+@pytest.mark.parametrize(
+    ("num_rows", "stage", "seen"),
+    [
+        (100, "glance", 100),
+        (400, "look", 200),
+        (400, "first climb", 400),
+        (900, "first climb", MIDDLE_ROWS),
+        (900, "climb", 900),
+    ],
+)
+def test_seen_by__tells_the_rows_of_a_stage(num_rows: int, stage: str, seen: int) -> None:
+    assert make_comparison(num_rows).seen_by(stage) == seen
 
 
 def test_climb__ends_as_high_from_some_of_the_rows(
@@ -93,7 +118,7 @@ def test_climb__ends_as_high_from_some_of_the_rows(
 ) -> None:
     (looked,) = look([make_candidate(parse("SE + PER"), large)], large)
     (by_some,) = climb([looked], large)
-    monkeypatch.setattr(Comparison, "middle_evidence", lambda *_: None)
+    monkeypatch.setattr(Comparison, "has_middle", False)
     (by_all,) = climb([looked], large)
     assert by_some.best == pytest.approx(by_all.best, abs=0.1)
 
