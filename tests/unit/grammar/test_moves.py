@@ -18,6 +18,7 @@ from vbks.grammar import (
     Move,
     add,
     add_leaf,
+    add_product,
     canonical,
     change_point,
     change_to_constant,
@@ -53,6 +54,7 @@ def texts(found: tuple[Expression, ...]) -> list[str]:
         (replace_leaf, "PER", ["SE", "LIN"]),
         (replace_leaf, "SE + LIN", []),
         (multiply_leaf_or_constant, "PER", ["PER * (SE + C)", "PER * (LIN + C)"]),
+        (add_product, "PER", ["PER + PER * SE", "PER + PER * LIN"]),
         (change_point, "PER", ["CP[1](PER, PER)", "CP[3](PER, PER)"]),
         (
             change_to_constant,
