@@ -25,9 +25,9 @@ from vbks.inference.race import (
     CLIMB_MARGIN,
     CLOSE_LOOK_MARGIN,
     FEW,
-    GLANCE_MARGIN,
     LOOK_MARGIN,
     decide,
+    glance_margin,
 )
 from vbks.inference.settings import RESTARTS, Inference, compare
 from vbks.inference.work import Executor, Failure, InOrder, Stage, Work, carry_out, cut
@@ -195,7 +195,7 @@ class _Run:
         look: Stage = climbing.look
         if self.race and len(fresh) > FEW:
             fresh = self._stage("glancing", climbing.glance, fresh)
-            fresh = self._decide(fresh, "glance", GLANCE_MARGIN, num_rows)
+            fresh = self._decide(fresh, "glance", glance_margin(num_rows), num_rows)
             look = climbing.look_on
         looked = self._stage("looking", look, fresh)
         looked = self._look_again(looked)

@@ -12,7 +12,6 @@ from vbks.grammar import (
     Expression,
     LimitError,
     Move,
-    additive_form,
     canonical,
     children,
     num_leaves,
@@ -31,6 +30,10 @@ MAX_LEAVES = 12
 """Leaves at most: ABCD's largest kernels on its series have about as many."""
 
 
+Form = Callable[[Expression], Expression]
+"""Another expression of the same kernels, but for parameters that it may have more or fewer of."""
+
+
 def accept_all(fit: LocalFit) -> str:
     """No fit is refused."""
     return ""
@@ -40,8 +43,8 @@ def accept_all(fit: LocalFit) -> str:
 class Greedy:
     """Expands the best candidate so far, until none of its children scores higher.
 
-    ``refuse`` gives the reason why a fit must not be chosen, or an empty text. In an ``additive``
-    search every candidate is a sum of products, whose terms can be described one by one.
+    ``refuse`` gives the reason why a fit must not be chosen, or an empty text. Every child is
+    tried in all ``forms``: as a sum of products alone, terms can be described one by one.
     """
 
     num_inputs: int = 1
@@ -50,7 +53,7 @@ class Greedy:
     criterion: Correction = "bic"
     max_depth: int = 10
     warps: tuple[Warp, ...] = (Identity(),)
-    additive: bool = False
+    forms: tuple[Form, ...] = (canonical,)
     refuse: Callable[[LocalFit], str] = accept_all
     expand: Callable[..., tuple[Expression, ...]] = children
     """Makes the children of an expression by moves: those of noise, too, or not."""
@@ -93,21 +96,21 @@ class Greedy:
         return tuple(structures(space(level=1, families=self.families, dims=self.num_inputs)))
 
     def _children(self, parent: LocalFit) -> Iterator[Proposal]:
-        form = canonical(parent.expression)
-        for child in self.expand(form, self.families, self.num_inputs, self.moves):
-            written = self._written(child)
-            if written is not None and num_leaves(written) <= MAX_LEAVES:
-                yield Proposal(written, parent.warp, parent)
-
-    def _written(self, child: Expression) -> Expression | None:
-        """The child in the form of this search, if it is not too large in it."""
-        if not self.additive:
-            return child
-        try:
-            return without_noise(canonical(additive_form(child)))
-        except LimitError:
-            return None
+        own = canonical(parent.expression)
+        for child in self.expand(own, self.families, self.num_inputs, self.moves):
+            for form in self.forms:
+                written = _written(child, form)
+                if written is not None and num_leaves(written) <= MAX_LEAVES:
+                    yield Proposal(written, parent.warp, parent)
 
     def _judged(self, fit: LocalFit) -> LocalFit:
         reason = self.refuse(fit) if fit.status == "fitted" else ""
         return replace(fit, status="dropped", reason=reason) if reason else fit
+
+
+def _written(child: Expression, form: Form) -> Expression | None:
+    """The child in a form, if it is not too large in it."""
+    try:
+        return without_noise(canonical(form(child)))
+    except LimitError:
+        return None

@@ -12,7 +12,15 @@ import numpy as np
 from vbks.arrays import Array
 from vbks.data import Warp
 from vbks.errors import DataError, check_one_of
-from vbks.grammar import ABCD_MOVES, BASE_FAMILIES, CKS_MOVES, Expression, noisy_children
+from vbks.grammar import (
+    ABCD_MOVES,
+    BASE_FAMILIES,
+    CKS_MOVES,
+    Expression,
+    additive_form,
+    canonical,
+    noisy_children,
+)
 from vbks.inference.local_fit import Bound, Correction
 from vbks.inference.prior_grams import prior_grams
 from vbks.inference.settings import compare
@@ -20,7 +28,7 @@ from vbks.kernels import stretches
 from vbks.selection.bayesian_optimisation import BayesianOptimisation
 from vbks.selection.budget import Budget
 from vbks.selection.fixed_space import FixedSpace
-from vbks.selection.greedy import Greedy
+from vbks.selection.greedy import Form, Greedy
 from vbks.selection.growing import Changes, Growing
 from vbks.selection.intervals import SKC_FAMILIES, IntervalSearch
 from vbks.selection.method import Method, Task, one_stage, refuse_space
@@ -63,7 +71,8 @@ class VBKS(Method):
         words = task.words(BASE_FAMILIES)
         shown = {warp: _changes(task, warp) for warp in task.warps}
         changes = {warp: changes for warp, changes in shown.items() if any(changes)}
-        return Growing(task.warps, task.rows.num_inputs, words, changes=changes)
+        grows = task.settings["likelihood"].is_gaussian and "LIN" in words
+        return Growing(task.warps, task.rows.num_inputs, words, changes=changes, noise_grows=grows)
 
     def plan(self, task: Task, num_expected: int) -> Plan:
         """Quick fits for all, and the best that are possible for those that remain."""
@@ -114,13 +123,22 @@ class CKS(_GreedyMethod):
         )
 
 
+_FORMS: dict[str, tuple[Form, ...]] = {
+    "accuracy": (canonical, additive_form),
+    "interpretability": (additive_form,),
+}
+"""In which forms the variants of ABCD try candidates. Without sums of products, the "accuracy"
+variant ended 12 BIC units higher on the airline series."""
+
+
 @dataclass(frozen=True)
 class ABCD(_GreedyMethod):
     """Automatic Bayesian covariance discovery (Lloyd et al., 2014), the automatic statistician.
 
     CKS in a language with constants, noise, change points and windows, which refuses periods and
-    changes that the data do not show. The "interpretability" variant keeps candidates as sums of
-    products, the "accuracy" variant does not.
+    changes that the data do not show. Candidates of the "interpretability" variant are sums of
+    products; the "accuracy" variant tries both these and what they are made from, which shares
+    parameters.
     """
 
     variant: Literal["accuracy", "interpretability"] = "accuracy"
@@ -130,13 +148,12 @@ class ABCD(_GreedyMethod):
     def strategy(self, task: Task) -> Strategy:
         """Greedy by all moves, over fits that show."""
         refuse_space(self, task)
-        check_one_of("variant", self.variant, ("accuracy", "interpretability"))
+        check_one_of("variant", self.variant, _FORMS)
         words = task.words(ABCD_FAMILIES)
         X, _ = task.rows.arrays()
         return Greedy(
             task.rows.num_inputs, words, ABCD_MOVES, self.criterion, self.max_depth, task.warps,
-            additive=self.variant == "interpretability", refuse=Visible.in_rows(X),
-            expand=noisy_children,
+            forms=_FORMS[self.variant], refuse=Visible.in_rows(X), expand=noisy_children,
         )  # fmt: skip
 
 

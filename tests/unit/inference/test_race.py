@@ -6,7 +6,7 @@ import pytest
 from vbks.grammar import parse
 from vbks.inference.candidate import Candidate
 from vbks.inference.local_fit import RaceStep
-from vbks.inference.race import ALWAYS, decide
+from vbks.inference.race import ALWAYS, GLANCE_MARGIN, decide, glance_margin
 from vbks.kernels import lay_out, num_free_parameters
 
 NUM_ROWS = 100
@@ -69,3 +69,8 @@ def test_decisions__are_added_to_those_before() -> None:
 
 def test_nobody__is_decided_on() -> None:
     assert decide([], "look", 25.0, NUM_ROWS) == []
+
+
+def test_glance_margin__grows_with_rows() -> None:
+    assert glance_margin(100) == GLANCE_MARGIN
+    assert glance_margin(400) == 100.0

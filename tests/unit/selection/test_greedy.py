@@ -4,7 +4,7 @@ from fits import made_up_fit
 from searches import run, towards
 
 from vbks.data import Identity
-from vbks.grammar import ABCD_MOVES, canonical, leaves
+from vbks.grammar import ABCD_MOVES, additive_form, canonical, leaves
 from vbks.grammar.expression import Product, Sum, subexpressions
 from vbks.inference import LocalFit
 from vbks.inference.proposal import structure_of
@@ -58,7 +58,7 @@ def test_greedy__a_refused_fit_is_kept_with_the_reason_and_never_chosen() -> Non
 
 
 def test_greedy__additive_candidates_have_no_sums_in_products() -> None:
-    greedy = Greedy(additive=True, moves=ABCD_MOVES, max_depth=3)
+    greedy = Greedy(forms=(additive_form,), moves=ABCD_MOVES, max_depth=3)
     _, asked = run(greedy, towards("SE * PER + LIN * SE"))
     for proposal in (p for proposals in asked for p in proposals):
         products = [e for e in subexpressions(proposal.expression) if isinstance(e, Product)]
