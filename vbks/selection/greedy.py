@@ -43,8 +43,9 @@ def accept_all(fit: LocalFit) -> str:
 class Greedy:
     """Expands the best candidate so far, until none of its children scores higher.
 
-    ``refuse`` gives the reason why a fit must not be chosen, or an empty text. Every child is
-    tried in all ``forms``: as a sum of products alone, terms can be described one by one.
+    ``refuse`` gives the reason why a fit must not be chosen, or an empty text. Children are tried
+    in one of the ``forms`` after the other, in the next when none scores higher in those before:
+    in sums of products, terms can be described one by one.
     """
 
     num_inputs: int = 1
@@ -72,17 +73,20 @@ class Greedy:
         parent = self.best(state)
         if parent is None:
             return replace(state, ending="no candidate could be fitted"), ()
-        if (structure_of(parent), 0) in state.expanded:
-            ending = f"no child of '{parent.expression}' scored higher"
-            return replace(state, ending=ending), ()
-        if len(state.expanded) >= self.max_depth:
-            return replace(state, ending=f"{self.max_depth} kernels were expanded"), ()
-        state = replace(state, expanded=state.expanded | {(structure_of(parent), 0)})
         tried = {structure_of(fit) for fit in state.fits}
-        proposals = {p.structure: p for p in self._children(parent) if p.structure not in tried}
-        if not proposals:
-            return replace(state, ending=f"'{parent.expression}' has no new children"), ()
-        return state, tuple(proposals.values())
+        for turn, form in enumerate(self.forms):
+            key = (structure_of(parent), turn)
+            if key in state.expanded:
+                continue
+            if turn == 0 and sum(not t for _, t in state.expanded) >= self.max_depth:
+                return replace(state, ending=f"{self.max_depth} kernels were expanded"), ()
+            state = replace(state, expanded=state.expanded | {key})
+            children = {p.structure: p for p in self._children(parent, form)}
+            proposals = [p for structure, p in children.items() if structure not in tried]
+            if proposals:
+                return state, tuple(proposals)
+        ending = f"no child of '{parent.expression}' scored higher"
+        return replace(state, ending=ending), ()
 
     def absorb(self, state: SearchState, fits: Sequence[LocalFit]) -> SearchState:
         """Fits are gathered; those that must not be chosen are marked with the reason."""
@@ -95,13 +99,12 @@ class Greedy:
     def _leaves(self) -> tuple[Expression, ...]:
         return tuple(structures(space(level=1, families=self.families, dims=self.num_inputs)))
 
-    def _children(self, parent: LocalFit) -> Iterator[Proposal]:
+    def _children(self, parent: LocalFit, form: Form) -> Iterator[Proposal]:
         own = canonical(parent.expression)
         for child in self.expand(own, self.families, self.num_inputs, self.moves):
-            for form in self.forms:
-                written = _written(child, form)
-                if written is not None and num_leaves(written) <= MAX_LEAVES:
-                    yield Proposal(written, parent.warp, parent)
+            written = _written(child, form)
+            if written is not None and num_leaves(written) <= MAX_LEAVES:
+                yield Proposal(written, parent.warp, parent)
 
     def _judged(self, fit: LocalFit) -> LocalFit:
         reason = self.refuse(fit) if fit.status == "fitted" else ""

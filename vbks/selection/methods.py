@@ -124,11 +124,11 @@ class CKS(_GreedyMethod):
 
 
 _FORMS: dict[str, tuple[Form, ...]] = {
-    "accuracy": (canonical, additive_form),
+    "accuracy": (additive_form, canonical),
     "interpretability": (additive_form,),
 }
-"""In which forms the variants of ABCD try candidates. Without sums of products, the "accuracy"
-variant ended 12 BIC units higher on the airline series."""
+"""In which forms the variants of ABCD try candidates. Without sums of products, which share no
+parameters, searches ended 12 BIC units higher on the airline series and 20 on Mauna Loa."""
 
 
 @dataclass(frozen=True)
@@ -137,8 +137,7 @@ class ABCD(_GreedyMethod):
 
     CKS in a language with constants, noise, change points and windows, which refuses periods and
     changes that the data do not show. Candidates of the "interpretability" variant are sums of
-    products; the "accuracy" variant tries both these and what they are made from, which shares
-    parameters.
+    products; the "accuracy" variant tries others, too, once none of these scores higher.
     """
 
     variant: Literal["accuracy", "interpretability"] = "accuracy"

@@ -65,6 +65,17 @@ def test_greedy__additive_candidates_have_no_sums_in_products() -> None:
         assert not any(isinstance(factor, Sum) for p in products for factor in p.factors)
 
 
+def test_greedy__tries_the_next_form_when_none_scores_higher() -> None:
+    worth = {canonical(t): w for w, t in enumerate(["PER", "LIN * PER", "LIN * (PER + SE)"], 1)}
+    greedy = Greedy(forms=(additive_form, canonical))
+    state, _ = run(greedy, lambda p: 100.0 * worth.get(p.expression, 0))
+    best = greedy.best(state)
+    assert best is not None
+    assert best.expression == canonical("LIN * (PER + SE)")
+    turns = {(str(structure[0]), turn) for structure, turn in state.expanded}
+    assert turns == {("PER", 0), *((str(e), t) for e in list(worth)[1:] for t in (0, 1))}
+
+
 def test_greedy__goes_on_from_its_fits_alone() -> None:
     greedy, judge = Greedy(), towards("SE * PER + LIN")
     state = SearchState()
