@@ -21,7 +21,7 @@ from vbks.grammar.expression import ChangePoint, ChangeWindow, Expression, Leaf
 from vbks.kernels import families
 from vbks.kernels.changes import Stretch
 from vbks.kernels.inheritance import Parent, inherit
-from vbks.kernels.layout import Layout
+from vbks.kernels.layout import NOISE_SLOT, Layout
 from vbks.kernels.parameters import InputSummary, Start
 from vbks.kernels.parts import Part, parts_of
 from vbks.kernels.registry import family_of
@@ -187,8 +187,7 @@ def _starts(
         elif start not in _MANY_OPTIMA:
             near[:] = rng.normal(value, NEAR, len(near))
     _place_changes(layout, by_input, starts)
-    if not known:
-        _roughen(layout, by_input, starts)
+    _roughen(layout, by_input, starts, known)
     beside_lines = dict(_beside_lines(layout, by_input))
     if beside_lines:
         starts[2:3] = starts[:1]
@@ -200,25 +199,39 @@ def _starts(
     return starts
 
 
-def _roughen(layout: Layout, by_input: Mapping[int | None, InputSummary], starts: Array) -> None:
+def _roughen(
+    layout: Layout,
+    by_input: Mapping[int | None, InputSummary],
+    starts: Array,
+    known: Mapping[int, float],
+) -> None:
     """Make one start as suggested but rougher, and in another the last smooth leaf very rough.
 
-    The second is noise that has a memory, beside what the rest explains. Inputs with many rows at
-    each place have one more, in which each place is on its own.
+    The second is noise that has a memory, beside what the rest explains, and the first to be tried
+    with what a parent knows, with the size of the parent's noise. Inputs with many rows at each
+    place have one more, in which each place is on its own.
     """
-    smooth = [
-        index
+    new = {
+        index: part
         for part in parts_of(layout.root)
         for index in part.node.slots.get("lengthscales", ())
-        if layout.slots[index].parameter.start is families.start_lengthscale
-    ]
+        if layout.slots[index].parameter.start is families.start_lengthscale and index not in known
+    }
+    smooth = list(new)
+    alone = [index for index, part in new.items() if not part.companions] or smooth
     spacings = {index: by_input[layout.slots[index].dim].spacing for index in smooth}
+    if smooth and len(parts_of(layout.root)) > 1:
+        rough = slice(1, 2) if known else slice(6, 7)
+        starts[rough] = starts[:1]
+        starts[rough, alone[-1]] = math.log(MEMORY * spacings[alone[-1]])
+        scale = new[alone[-1]].node.scale
+        if scale is not None and NOISE_SLOT in known and not new[alone[-1]].companions:
+            starts[rough, scale] = known[NOISE_SLOT]
+    if known:
+        return
     if smooth:
         starts[4:5] = starts[:1]
         starts[4:5, smooth] += math.log(ROUGHER)
-    if smooth and len(parts_of(layout.root)) > 1:
-        starts[6:7] = starts[:1]
-        starts[6:7, smooth[-1]] = math.log(MEMORY * spacings[smooth[-1]])
     coarse = [k for k in smooth if by_input[layout.slots[k].dim].repeats >= MANY_REPEATS]
     if coarse:
         starts[8:9] = starts[:1]
