@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import NamedTuple
 
 from vbks.data.warps import Identity, Warp
@@ -21,11 +20,9 @@ from vbks.grammar import (
     change_window,
     changed_children,
     children,
-    leaves,
     num_leaves,
     space,
     structures,
-    vocabulary,
 )
 from vbks.inference.local_fit import LocalFit
 from vbks.inference.proposal import Proposal, Structure, pairs_of, structure_of
@@ -88,9 +85,6 @@ class Growing:
     changes: Mapping[Warp, Changes] = field(default_factory=dict)
     """What the data show of changes under each warp: they are tried for the whole kernel and its
     noise as soon as first moves gain little."""
-
-    noise_grows: bool = False
-    """Whether noise that grows along an input is tried, too; it is Gaussian."""
 
     is_finite = False
     num_expected = EXPECTED_CANDIDATES
@@ -197,17 +191,9 @@ class Growing:
             found = self._changed(form, self.changes[parent.warp])
         else:
             found = iter(children(form, self.families, self.num_inputs, self.moves[turn]))
-        if turn == 0 and self.noise_grows:
-            found = chain(found, self._noisier(form))
         for child in found:
             if num_leaves(child) <= self.max_leaves:
                 yield Proposal(child, parent.warp, parent)
-
-    def _noisier(self, form: Expression) -> Iterator[Expression]:
-        """The kernel with noise that grows along an input, unless it has such noise."""
-        if not any(leaf.family == "WN" for leaf in leaves(form)):
-            for line in vocabulary(("LIN",), self.num_inputs):
-                yield canonical(form + Leaf("WN") * line)
 
     def _changed(self, form: Expression, changes: Changes) -> Iterator[Expression]:
         """The whole kernel, with and without its noise, where the data show that it changes."""

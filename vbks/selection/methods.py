@@ -71,8 +71,7 @@ class VBKS(Method):
         words = task.words(BASE_FAMILIES)
         shown = {warp: _changes(task, warp) for warp in task.warps}
         changes = {warp: changes for warp, changes in shown.items() if any(changes)}
-        grows = task.settings["likelihood"].is_gaussian and "LIN" in words
-        return Growing(task.warps, task.rows.num_inputs, words, changes=changes, noise_grows=grows)
+        return Growing(task.warps, task.rows.num_inputs, words, changes=changes)
 
     def plan(self, task: Task, num_expected: int) -> Plan:
         """Quick fits for all, and the best that are possible for those that remain."""

@@ -284,6 +284,26 @@ def test_draw_starts__some_are_rougher() -> None:
     np.testing.assert_array_equal(starts[6, others], starts[0, others])
 
 
+def test_draw_starts__the_very_rough_leaf_stands_alone_if_one_does() -> None:
+    layout = lay_out("SE + PER * SE")
+    starts = draw_starts(layout, LINE, 8, np.random.default_rng(0))
+    alone, beside = (
+        layout.names.index(f".kernels[{k}].lengthscales") for k in ("0", "1].kernels[1")
+    )
+    assert starts[6, alone] == pytest.approx(np.log(3 * 0.02))
+    assert starts[6, beside] == starts[0, beside]
+
+
+def test_draw_starts__an_heir_gives_the_parents_noise_a_memory() -> None:
+    parent, layout = parent_of("PER"), lay_out("PER + SE")
+    suggested, rough = draw_starts(layout, LINE, 4, np.random.default_rng(0), parent)[:2]
+    names = (".noise", ".kernels[1].variance", ".kernels[1].lengthscales")
+    noise, variance, lengthscale = map(layout.names.index, names)
+    assert rough[noise] == suggested[noise] == rough[variance] == parent.theta[0]
+    assert rough[lengthscale] == pytest.approx(np.log(3 * 0.02))
+    assert suggested[lengthscale] > rough[lengthscale]
+
+
 def test_draw_starts__one_has_every_place_on_its_own_where_rows_repeat() -> None:
     summaries = (InputSummary(-1.0, 1.0, 0.2, repeats=8.0), InputSummary(-1.0, 1.0, 0.01))
     layout = lay_out("SE[1] + SE[2]", 2)

@@ -1,7 +1,6 @@
 """Tests of the growing space, with made-up evidences instead of fits."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from fits import made_up_fit
 from searches import Judge, run, towards
@@ -130,16 +129,3 @@ def test_growing__failed_candidates_are_not_expanded() -> None:
     state, proposals = growing.propose(growing.absorb(state, fits))
     assert not proposals
     assert state.ending
-
-
-def test_growing__noise_that_grows_is_tried_once() -> None:
-    noisy = Growing(num_inputs=2, noise_grows=True)
-    state, leaves = noisy.propose(SearchState())
-    judged = [made_up_fit(p, -float(p.expression != parse("SE[1]"))) for p in leaves]
-    state = noisy.absorb(state, judged)
-    _, proposals = noisy.propose(state)
-    wanted = {canonical(f"SE[1] + WN * LIN[{d}]") for d in (1, 2)}
-    assert wanted <= expressions(proposals)
-    plain = replace(noisy, noise_grows=False)
-    assert not wanted & expressions(plain.propose(state)[1])
-    assert not list(noisy._noisier(parse("SE[1] + WN * LIN[1]")))
