@@ -10,14 +10,17 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure as Canvas
 
 import vbks
 from benchmarks.door.figure import Context, Figure
+from benchmarks.door.record import Line
 from benchmarks.door.telling import tell
 from vbks.arrays import Array
 from vbks.data import prepare
@@ -66,6 +69,32 @@ def run(context: Context) -> list[Figure]:
             own = chosen[(chosen["run"] == f"{method} extrap90") & (chosen["dataset"] == name)]
             figures += _one(name, method, X, y, own.iloc[0], size.depth, context.seed)
     return figures
+
+
+def draw(lines: Sequence[Line], path: Path) -> None:
+    """The newest run: how far each score is below the authors', and what was chosen."""
+    figures = {figure.name: figure for figure in lines[-1].figures}
+    scores = {n.removesuffix(": score"): f for n, f in figures.items() if n.endswith(": score")}
+    canvas = Canvas(figsize=(11, 4.5), layout="constrained")
+    panel = canvas.subplots()
+    for place, figure in enumerate(scores.values()):
+        ((chosen, theirs),) = re.findall(r"(.*); authors ([-\d.]+)", figure.others or "")
+        less = figure.value - float(theirs)
+        panel.barh(place, less, color="tab:blue" if less <= ALLOWED else "tab:red")
+        panel.annotate(
+            chosen,
+            (max(less, 0.0), place),
+            (4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize="small",
+        )
+    panel.axvline(ALLOWED, color="tab:red", linestyle=":")
+    panel.set_yticks(range(len(scores)), list(scores), fontsize="small")
+    panel.invert_yaxis()
+    panel.set_xlabel("2·NLL + p log n less that of the authors' choice; lower is better")
+    canvas.suptitle(f"CKS and ABCD beside the programs of their authors, {lines[-1].date[:10]}")
+    canvas.savefig(path, dpi=120)
 
 
 def _one(

@@ -7,17 +7,20 @@ SKC-LB, which does without, and CKS on random subsets of the rows.
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure as Canvas
 
 import vbks
 from benchmarks.door.figure import Context, Figure
 from benchmarks.door.memory import peak_memory
+from benchmarks.door.record import Line
 from benchmarks.door.telling import tell
 from vbks.arrays import Array
 from vbks.kernels import lay_out
@@ -30,6 +33,8 @@ NUM_INDUCING = 160
 
 DAY, WITHIN = 1.0, 0.01
 """The period that has to be found, and how close."""
+
+YEAR = 365.25
 
 YEARS = ((150.0, 220.0), (330.0, 400.0))
 """Periods near half a year and near a year, in days."""
@@ -71,6 +76,35 @@ def run(context: Context) -> list[Figure]:
         figures += _search(label, method_on_few, X[few], y[few], context.seed)
     figures.append(Figure("most memory", peak_memory() / 1000, "GB"))
     return figures
+
+
+def draw(lines: Sequence[Line], path: Path) -> None:
+    """The newest run: periods that each search has found, beside a day, half a year and a year."""
+    figures = {figure.name: figure for figure in lines[-1].figures}
+    distances = {
+        n: f
+        for n, f in figures.items()
+        if n.endswith(": distance of the nearest period from a day")
+    }
+    canvas = Canvas(figsize=(10, 4), layout="constrained")
+    panel = canvas.subplots()
+    labels = []
+    for place, (name, figure) in enumerate(distances.items()):
+        label = name.partition(":")[0]
+        kernel, texts, *_ = (figure.others or "").split("; ")
+        found = [float(text) for text in re.findall(r"[\d.]+", texts)]
+        panel.plot(found, [place] * len(found), "o", color="tab:blue")
+        labels.append(f"{label}\n{kernel}, {60 * figures[f'{label}: time'].value:.0f} min")
+    for period in (DAY, YEAR / 2, YEAR):
+        panel.axvline(period, color="tab:red", linestyle=":")
+    panel.set_xscale("log")
+    panel.set_yticks(range(len(labels)), labels, fontsize="small")
+    panel.invert_yaxis()
+    panel.set_xlabel("periods of the chosen kernel in days; dotted: a day, half a year, a year")
+    canvas.suptitle(
+        f"38,070 hours of electric load, {lines[-1].cores} cores, {lines[-1].date[:10]}"
+    )
+    canvas.savefig(path, dpi=120)
 
 
 def _read(path: Path, rows: int) -> tuple[Array, Array]:

@@ -23,10 +23,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure as Canvas
 from scipy.linalg.lapack import dpstrf
 
 import vbks
 from benchmarks.door.figure import Context, Figure
+from benchmarks.door.record import Line
 from benchmarks.door.telling import tell
 from vbks.arrays import Array
 from vbks.data import TrainingData, prepare
@@ -93,6 +95,43 @@ def run(context: Context) -> list[Figure]:
         figures += _searches(name, X, y, size.depths[name], context.seed)
         figures += _times(name, X, y, str(listed["kernel"].iloc[-1]), size.timed, context.seed)
     return figures
+
+
+def draw(lines: Sequence[Line], path: Path) -> None:
+    """The newest run: BIC intervals beside the authors', and times against inducing inputs."""
+    canvas = Canvas(figsize=(11, 5), layout="constrained")
+    left, right = canvas.subplots(1, 2)
+    labels: list[str] = []
+    for figure in lines[-1].figures:
+        if figure.name.endswith(": lower end of BIC"):
+            upper, low, high = map(float, *_ENDS.findall(figure.others or ""))
+            place = len(labels)
+            left.plot([figure.value - low, upper - low], [place] * 2, "|-", color="tab:blue")
+            left.plot([0.0, high - low], [place + 0.25] * 2, "|-", color="tab:gray")
+            labels.append(figure.name.partition(":")[0])
+    left.set_yticks(range(len(labels)), labels, fontsize="small")
+    left.set_xscale("symlog", linthresh=1.0)
+    left.invert_yaxis()
+    left.set_xlabel("BIC less the authors' lower end; blue ours, grey theirs")
+    times: dict[str, list[tuple[int, float]]] = {}
+    for figure in lines[-1].figures:
+        found = re.match(r"(.*), m=(\d+): (.*)", figure.name)
+        if found:
+            label = f"{found[1].partition(',')[0]}, {found[3]}"
+            times.setdefault(label, []).append((int(found[2]), figure.value))
+    for label, values in times.items():
+        right.plot(*zip(*values, strict=True), "o-", label=label)
+    right.set_xscale("log", base=2)
+    right.set_yscale("log")
+    right.set_xlabel("inducing inputs m")
+    right.set_ylabel("seconds")
+    right.legend(fontsize="x-small")
+    canvas.suptitle(f"SKC beside its authors, {lines[-1].date[:10]}")
+    canvas.savefig(path, dpi=120)
+
+
+_ENDS = re.compile(r"upper end ([-\d.]+); authors ([-\d.]+) to ([-\d.]+);")
+"""The upper end, and the authors' interval, in what stands beside a lower end."""
 
 
 def _read(path: Path) -> tuple[Array, Array]:
