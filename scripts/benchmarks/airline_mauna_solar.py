@@ -81,20 +81,14 @@ def draw(lines: Sequence[Line], path: Path) -> None:
     scores = {n.removesuffix(": score"): f for n, f in figures.items() if n.endswith(": score")}
     canvas = Canvas(figsize=(11, 4.5), layout="constrained")
     panel = canvas.subplots()
-    for place, figure in enumerate(scores.values()):
+    labels = []
+    for place, (name, figure) in enumerate(scores.items()):
         ((chosen, theirs),) = re.findall(r"(.*); authors ([-\d.]+)", figure.others or "")
         less = figure.value - float(theirs)
         panel.barh(place, less, color="tab:blue" if less <= ALLOWED else "tab:red")
-        panel.annotate(
-            chosen,
-            (max(less, 0.0), place),
-            (4, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize="small",
-        )
+        labels.append(f"{name}\n{chosen}")
     panel.axvline(ALLOWED, color="tab:red", linestyle=":")
-    panel.set_yticks(range(len(scores)), list(scores), fontsize="small")
+    panel.set_yticks(range(len(labels)), labels, fontsize="small")
     panel.invert_yaxis()
     panel.set_xlabel("2·NLL + p log n less that of the authors' choice; lower is better")
     canvas.suptitle(f"CKS and ABCD beside the programs of their authors, {lines[-1].date[:10]}")
