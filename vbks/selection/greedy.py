@@ -81,8 +81,8 @@ class Greedy:
             if turn == 0 and sum(not t for _, t in state.expanded) >= self.max_depth:
                 return replace(state, ending=f"{self.max_depth} kernels were expanded"), ()
             state = replace(state, expanded=state.expanded | {key})
-            children = {p.structure: p for p in self._children(parent, form)}
-            proposals = [p for structure, p in children.items() if structure not in tried]
+            made = {p.structure: p for p in self._children(parent, form)}
+            proposals = [p for structure, p in made.items() if structure not in tried]
             if proposals:
                 return state, tuple(proposals)
         ending = f"no child of '{parent.expression}' scored higher"
