@@ -8,16 +8,19 @@ kernels are timed, and multiplied by the kernels and evaluations that a fit of a
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure as Canvas
 
 import vbks
 from benchmarks.door.figure import Context, Figure
+from benchmarks.door.record import Line
 from benchmarks.door.telling import tell
 from vbks.arrays import Array
 from vbks.data import prepare
@@ -35,6 +38,10 @@ TIMED_INDUCING = 160
 
 ASKED_RATIO = 48.0
 """Times less than CKS at depth 1: the paper's ratio."""
+
+_SKC_TIME = f"SKC, m={TIMED_INDUCING}, depth 1: time"
+
+_CKS_TIME = "CKS at depth 1, extrapolated: time"
 
 RESTARTS = 10
 """Of each kernel, in both methods."""
@@ -72,6 +79,36 @@ def run(context: Context) -> list[Figure]:
         figures += _search(label, method, X, y, size.num_inducing, context.seed)
     figures += _times(X, y, size, context.seed)
     return figures
+
+
+def draw(lines: Sequence[Line], path: Path) -> None:
+    """The newest run: bounds and exact BIC of the choices, and times at depth 1."""
+    figures = {figure.name: figure for figure in lines[-1].figures}
+    canvas = Canvas(figsize=(12, 4), layout="constrained")
+    left, right = canvas.subplots(1, 2, width_ratios=(3, 1))
+    labels: list[str] = []
+    for name, figure in figures.items():
+        found = _CHOICE.search(figure.others or "")
+        if found:
+            place = len(labels)
+            colour = "tab:orange" if name.startswith("SKC-LB") else "tab:blue"
+            left.plot([float(found[2]), float(found[3])], [place] * 2, "|-", color=colour)
+            left.plot([figure.value], [place], "o", color=colour)
+            labels.append(f"{name.partition(',')[0]}: {found[1]}")
+    left.set_yticks(range(len(labels)), labels, fontsize="small")
+    left.invert_yaxis()
+    left.set_xlabel("BIC of the choice at each depth: between its bounds, and exact (dot)")
+    times = (_SKC_TIME, _CKS_TIME)
+    seconds = [figures[name].value for name in times]
+    right.bar(["SKC", "CKS, extrapolated"], seconds, color=["tab:blue", "tab:gray"])
+    right.set_yscale("log")
+    right.set_ylabel(f"seconds for depth 1, 1 to {seconds[1] / seconds[0]:.0f}")
+    canvas.suptitle(f"Power plant, 9,568 rows, {lines[-1].cores} cores, {lines[-1].date[:10]}")
+    canvas.savefig(path, dpi=120)
+
+
+_CHOICE = re.compile(r"(.*); between ([-\d.]+) and ([-\d.]+) by its bounds")
+"""A kernel and the ends of its interval, in what stands beside its exact BIC."""
 
 
 def _read(path: Path, rows: int) -> tuple[Array, Array]:
@@ -120,9 +157,9 @@ def _times(X: Array, y: Array, size: Size, seed: int) -> Iterator[Figure]:
     each = float(np.mean([_exact_seconds(k, X, y, seed) for k in kernels[: size.timed]]))
     exact = num * RESTARTS * EVALUATIONS * each
     tell(f"SKC {ours:.0f} s for {num} kernels; one exact evaluation {each:.1f} s")
-    yield Figure(f"SKC, m={TIMED_INDUCING}, depth 1: time", ours, "s", others=f"{num} kernels")
+    yield Figure(_SKC_TIME, ours, "s", others=f"{num} kernels")
     yield Figure(
-        "CKS at depth 1, extrapolated: time", exact, "s",
+        _CKS_TIME, exact, "s",
         others=f"{each:.2f} s for an evaluation, {EVALUATIONS} of them, {RESTARTS} restarts",
     )  # fmt: skip
     yield Figure(

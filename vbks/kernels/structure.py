@@ -155,6 +155,7 @@ class _Builder:
         self.num_candidates = num_candidates
         self.zero = num_candidates * num_slots
         self.shares: dict[tuple[int, ...], int] = {}
+        self.share_width = 0
         self.centred: dict[int, int] = {}
         self.waves = _Table()
         self.outers = _Table()
@@ -166,6 +167,7 @@ class _Builder:
                 self.shares.setdefault(self._at(m.candidate, slots), len(self.shares))
             for slot in self._at(m.candidate, (*m.term.waves, *m.term.constants)):
                 self.centred.setdefault(slot, len(self.centred))
+        self.share_width = max((len(slots) + 1 for slots in self.shares), default=0)
         for m in members:
             for node in m.dense:
                 self._place_dense(m.candidate, node)
@@ -238,13 +240,9 @@ class _Builder:
             return m.candidate
         return self.num_candidates + negative.index(m.candidate)
 
-    @property
-    def _share_width(self) -> int:
-        return max((len(slots) + 1 for slots in self.shares), default=0)
-
     def _scales(self, m: _Member) -> list[int]:
         shares = (
-            self.zero + 2 + self.shares[self._at(m.candidate, slots)] * self._share_width + i
+            self.zero + 2 + self.shares[self._at(m.candidate, slots)] * self.share_width + i
             for slots, i in m.term.shares
         )
         waves = (self._centring(slot, 1) for slot in self._at(m.candidate, m.term.waves))
@@ -253,7 +251,7 @@ class _Builder:
 
     def _centring(self, slot: int, number: int) -> int:
         """Where one of the three numbers of a centred wave is."""
-        first = self.zero + 2 + len(self.shares) * self._share_width
+        first = self.zero + 2 + len(self.shares) * self.share_width
         return first + 3 * self.centred[slot] + number
 
     def _inputs(self, node: Node) -> range:

@@ -148,7 +148,7 @@ def _leaf_terms(leaf: Node, num_inputs: int) -> list[Term]:
     lines = _lines(leaf, num_inputs)
     if lines:
         return [Term(scales, outers=(line,)) for line in lines]
-    if is_centred(leaf, num_inputs):
+    if _is_centred(leaf, num_inputs):
         assert isinstance(leaf.expression, Leaf)
         wave = replace(leaf, expression=Leaf("PER", leaf.expression.dim))
         slots = leaf.slots["lengthscales"]
@@ -156,7 +156,7 @@ def _leaf_terms(leaf: Node, num_inputs: int) -> list[Term]:
     return [Term(scales, leaves=(leaf,))]
 
 
-def is_centred(leaf: Node, num_inputs: int) -> bool:
+def _is_centred(leaf: Node, num_inputs: int) -> bool:
     """Whether a leaf is a wave of one input less a constant; of several inputs it is a product."""
     assert isinstance(leaf.expression, Leaf)
     along_one = leaf.expression.dim is not None or num_inputs == 1
