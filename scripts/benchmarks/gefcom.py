@@ -53,7 +53,7 @@ class Size:
     subset_depth: int
 
 
-FULL = Size(10**9, depth=4, uppers=4, subsets=(320, 640, 1280, 2560), subset_depth=2)
+FULL = Size(10**9, depth=5, uppers=2, subsets=(320, 640, 1280, 2560), subset_depth=2)
 QUICK = Size(1500, depth=1, uppers=1, subsets=(200,), subset_depth=1)
 
 

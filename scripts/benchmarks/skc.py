@@ -121,7 +121,9 @@ def draw(lines: Sequence[Line], path: Path) -> None:
             times.setdefault(label, []).append((int(found[2]), figure.value))
     for label, values in times.items():
         right.plot(*zip(*values, strict=True), "o-", label=label)
-    right.set_xscale("log", base=2)
+    right.set_xscale("log")
+    right.minorticks_off()
+    right.set_xticks(TIMED_INDUCING, [f"{num}" for num in TIMED_INDUCING])
     right.set_yscale("log")
     right.set_xlabel("inducing inputs m")
     right.set_ylabel("seconds")

@@ -61,6 +61,9 @@ MANY_REPEATS = 3.0
 SHARP = 2.0
 """Spacings over which every other change that the data show passes at first."""
 
+SAME_PERIOD = 0.02
+"""Periods are the same to starts if their logarithms differ by less."""
+
 CLIP_IN_SDS = 6.0
 """Starts stay within this many prior standard deviations of the prior mean."""
 
@@ -100,17 +103,32 @@ def draw_starts(
 def _unexplained(
     summaries: Sequence[InputSummary], parent: Parent | None
 ) -> Sequence[InputSummary]:
-    """What the parent leaves of the target, beside the changes of the target itself."""
+    """What the parent leaves of the target, beside the changes and waves of the target itself.
+
+    A smooth part of the parent hides waves that are longer than it is rough.
+    """
     if parent is None or parent.residuals is None:
         return summaries
+    known = _periods(parent)
     return [
         replace(
             left,
+            periods=_in_turn(left.periods, _far_from(known, own.periods)),
             changes=_in_turn(left.changes, own.changes),
             windows=_in_turn(left.windows, own.windows),
         )
         for left, own in zip(parent.residuals, summaries, strict=True)
     ]
+
+
+def _periods(parent: Parent) -> list[float]:
+    slots = zip(parent.layout.slots, parent.theta, strict=True)
+    return [math.exp(v) for slot, v in slots if slot.parameter.start is families.start_period]
+
+
+def _far_from(known: Sequence[float], periods: Sequence[float]) -> list[float]:
+    """Periods that are not among the known ones."""
+    return [p for p in periods if all(abs(math.log(p / other)) > SAME_PERIOD for other in known)]
 
 
 def _in_turn(some: Sequence[Place], others: Sequence[Place]) -> tuple[Place, ...]:
@@ -177,12 +195,13 @@ def _starts(
     ]
     starts = np.array(drawn, float).reshape(num_starts, len(layout))
     waves: Counter[int | None] = Counter()
+    most_waves = num_waves(layout, known)
     for slot, value in _suggested(layout, by_input, known):
         starts[:1, slot] = value
         near = starts[1::2, slot]
         start, dim = layout.slots[slot].parameter.start, layout.slots[slot].dim
-        if start is families.start_period:
-            near[:] = _other_periods(by_input[dim], waves[dim], num_waves(layout), len(near))
+        if start is families.start_period and slot not in known:
+            near[:] = _other_periods(by_input[dim], waves[dim], most_waves, len(near))
             waves[dim] += 1
         elif start not in _MANY_OPTIMA:
             near[:] = rng.normal(value, NEAR, len(near))
@@ -333,9 +352,13 @@ def _suggest_period(x: InputSummary, part: Part, count: int) -> float | None:
     return math.log(x.periods[count]) if count < len(x.periods) else None
 
 
-def num_waves(layout: Layout) -> int:
-    """The most waves that an expression has on one input."""
-    dims = [s.dim for s in layout.slots if s.parameter.start is families.start_period]
+def num_waves(layout: Layout, known: Collection[int] = ()) -> int:
+    """The most waves that an expression has on one input, but for those that are known."""
+    dims = [
+        slot.dim
+        for index, slot in enumerate(layout.slots)
+        if slot.parameter.start is families.start_period and index not in known
+    ]
     return max(Counter(dims).values(), default=0)
 
 

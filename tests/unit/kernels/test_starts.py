@@ -160,6 +160,29 @@ def test_draw_starts__look_for_new_periods_in_the_residuals() -> None:
     assert values(child, theta[2], "period") == pytest.approx(np.log([0.3, 0.5]))
 
 
+def test_draw_starts__look_for_waves_that_a_smooth_parent_hides() -> None:
+    """The target has periods 0.3 and 0.5: what is left may show neither."""
+    parent = parent_of("SE")
+    parent = Parent(parent.layout, parent.theta, (InputSummary(-1.7, 1.7, 0.02, (0.77, 0.66)),))
+    child = layout_of("SE + PER")
+    theta = starts_of(child, 8, parent)
+    found = [np.exp(values(child, row, "period")).item() for row in theta[[0, 1]]]
+    assert found == pytest.approx([0.77, 0.3])
+
+
+def test_draw_starts__do_not_look_again_for_a_wave_of_the_parent() -> None:
+    """Nor does a new wave come after the old ones: it has the periods in the order found."""
+    parent = parent_of("PER")
+    theta = parent.theta.copy()
+    theta[3] = np.log(0.301)
+    parent = Parent(parent.layout, theta, (InputSummary(-1.7, 1.7, 0.02, (0.77,)),))
+    child = layout_of("PER + PER")
+    heirs = starts_of(child, 8, parent)[:2]
+    old, new = np.exp([values(child, row, "period") for row in heirs]).T
+    assert list(old) == pytest.approx([0.301, 0.301])
+    assert list(new) == pytest.approx([0.77, 0.5])
+
+
 @pytest.mark.parametrize(
     ("parent_text", "child_text", "places"),
     [
