@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import logsumexp, ndtri, stdtrit
@@ -133,6 +133,13 @@ Its ``precision`` is a curvature to scale steps by, zero where it has none.
 """
 
 
+class QuietPlace(NamedTuple):
+    """Where a line may be zero that multiplies the target, and periods without that line."""
+
+    place: float
+    periods: tuple[float, ...]
+
+
 @dataclass(frozen=True)
 class InputSummary:
     """What starting values need to know of one standardised input."""
@@ -141,10 +148,8 @@ class InputSummary:
     high: float
     spacing: float
     periods: tuple[float, ...] = ()
-    quiet: float | None = None
-    """Where the target is closest to zero, as a line that multiplies it would be ..."""
-    line_periods: tuple[float, ...] = ()
-    """... and its periods once it is divided by that line."""
+    quiet: tuple[QuietPlace, ...] = ()
+    """Where the target is small, the likeliest first."""
     repeats: float = 1.0
     """Rows at one place, on average."""
     changes: tuple[float, ...] = ()

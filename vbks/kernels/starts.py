@@ -86,8 +86,8 @@ def draw_starts(
     Some inherit from the parent: the first half, or one when nothing is new. Of these and of the
     others, the first has the values that the data suggests. Of the rest every second one keeps near
     that, with the next of the data's periods and locations drawn afresh, and every second one is
-    drawn altogether, but for the zeros of lines that multiply something, of which every second
-    one is where the target is quiet.
+    drawn altogether, but for the zeros of lines that multiply something: two of four are where the
+    target is quiet.
     """
     known = {} if parent is None else inherit(layout, parent)
     num_heirs = 0 if parent is None else (num_starts + 1) // 2
@@ -131,10 +131,10 @@ def _far_from(known: Sequence[float], periods: Sequence[float]) -> list[float]:
     return [p for p in periods if all(abs(math.log(p / other)) > SAME_PERIOD for other in known)]
 
 
-def _in_turn(some: Sequence[Place], others: Sequence[Place]) -> tuple[Place, ...]:
-    """Items of both, the first of each before the second of each."""
-    pairs = zip_longest(some, others)
-    return tuple(dict.fromkeys(item for pair in pairs for item in pair if item is not None))
+def _in_turn(*lists: Sequence[Place]) -> tuple[Place, ...]:
+    """Items of all lists, the first of each before the second of each."""
+    turns = zip_longest(*lists)
+    return tuple(dict.fromkeys(item for turn in turns for item in turn if item is not None))
 
 
 def start_scales(layout: Layout, summaries: Sequence[InputSummary], starts: Array) -> Array:
@@ -151,7 +151,8 @@ def start_scales(layout: Layout, summaries: Sequence[InputSummary], starts: Arra
             scales[:, index] = np.clip(PERIOD_STEP * turns, LEAST_SCALE, 1.0)
         elif slot.parameter.start is families.start_location:
             x = by_input[slot.dim]
-            scales[starts[:, index] == x.quiet, index] = LOCATION_STEP * x.range
+            is_quiet = np.isin(starts[:, index], [place for place, _ in x.quiet])
+            scales[is_quiet, index] = LOCATION_STEP * x.range
         elif slot.parameter.start is families.start_change:
             scales[:, index] = LOCATION_STEP * by_input[slot.dim].range
         elif slot.parameter.start is families.start_width:
@@ -209,9 +210,10 @@ def _starts(
     _roughen(layout, by_input, starts, known)
     beside_lines = dict(_beside_lines(layout, by_input))
     if beside_lines:
-        starts[2:3] = starts[:1]
+        starts[2:4] = starts[:1]
+    rows = [row for row in range(num_starts) if row % 4 >= 2]
     for slot, values in beside_lines.items():
-        starts[2::4, slot] = np.resize(values, len(starts[2::4]))
+        starts[rows, slot] = np.resize(values, len(rows))
     starts += _spread(layout)
     for slot, value in known.items():
         starts[:, slot] = value
@@ -294,12 +296,13 @@ def _beside_lines(
         for index in (index for indices in part.node.slots.values() for index in indices):
             slot = layout.slots[index]
             start, x = slot.parameter.start, by_input[slot.dim]
-            if x.quiet is None or not x.line_periods:
+            pairs = _in_turn(*([(place, p) for p in periods] for place, periods in x.quiet))
+            if not pairs:
                 continue
             if start is families.start_location and part.companions:
-                yield index, (x.quiet,)
+                yield index, [place for place, _ in pairs]
             elif start is families.start_period and any(map(_is_line, part.companions)):
-                yield index, tuple(map(math.log, x.line_periods))
+                yield index, [math.log(period) for _, period in pairs]
 
 
 def _is_line(leaf: str) -> bool:

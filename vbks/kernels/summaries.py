@@ -9,11 +9,23 @@ import numpy.typing as npt
 
 from vbks.arrays import Array
 from vbks.kernels.changes import stretches
-from vbks.kernels.parameters import InputSummary
+from vbks.kernels.parameters import InputSummary, QuietPlace
 from vbks.kernels.periodogram import merge_repeats, period_candidates
 
 LEAST_PLACES = 10
 """Different inputs without which it cannot be told where the target is quiet."""
+
+NUM_QUIET = 3
+"""Places that are tried as zeros of lines, the likeliest ..."""
+
+QUIET_ROWS = 2000
+"""... by so many rows at most ..."""
+
+QUIET_STEPS = 240
+"""... on a grid of so many steps for each range, up to a range outside of the data ..."""
+
+NEAR_ZERO = 0.01
+"""... where distances from the place have at least this share of the range."""
 
 SOFTENED = 0.1
 """Share of the range around the place where a line is zero in which it is not divided by."""
@@ -38,28 +50,40 @@ def _summary(x: Array, y: Array) -> InputSummary:
         centre = float(distinct.sum())
         return InputSummary(centre - 0.5, centre + 0.5, 1.0)
     spacing = float(np.median(np.diff(distinct)))
-    quiet = _quiet_place(x, y) if len(distinct) >= LEAST_PLACES else None
+    places = quiet_places(x, y) if len(distinct) >= LEAST_PLACES else ()
     changes, windows = stretches(x, y)
     return InputSummary(
         float(x.min()),
         float(x.max()),
         spacing,
         period_candidates(x, y),
-        quiet,
-        () if quiet is None else _line_periods(x, y, quiet),
+        tuple(QuietPlace(place, _line_periods(x, y, place)) for place in places),
         len(x) / len(distinct),
         changes,
         windows,
     )
 
 
-def _quiet_place(x: Array, y: Array) -> float | None:
-    """Where a parabola through the squared targets is lowest, not more than a range outside."""
-    middle, half = 0.5 * (x.max() + x.min()), 0.5 * (x.max() - x.min())
-    curvature, slope, _ = np.polyfit((x - middle) / half, y**2, 2)
-    if not curvature > 0:
-        return None
-    return float(middle + half * np.clip(-0.5 * slope / curvature, -3.0, 3.0))
+def quiet_places(x: Array, y: Array) -> tuple[float, ...]:
+    """Where the target looks most like a line times a function, by the zero of the line.
+
+    That is by the likelihood of independent targets whose standard deviation grows with the
+    distance from the place, if it is higher than if all had the same one. Only a few rows need to
+    be close to zero there, so a place is not missed for what the function does far from it.
+    """
+    every = -(-len(x) // QUIET_ROWS)
+    x, squares = x[::every], y[::every] ** 2
+    if not squares.any():
+        return ()
+    low, width = x.min(), np.ptp(x)
+    places = low + width * np.linspace(-1.0, 2.0, 3 * QUIET_STEPS + 1)
+    distances = (x - places[:, np.newaxis]) ** 2 + (NEAR_ZERO * width) ** 2
+    log_variance = np.log(np.mean(squares / distances, axis=1))
+    gains = np.log(np.mean(squares)) - log_variance - np.mean(np.log(distances), axis=1)
+    padded = np.concatenate([[-np.inf], gains, [-np.inf]])
+    peaks = np.flatnonzero((gains > padded[:-2]) & (gains >= padded[2:]) & (gains > 0.0))
+    best = peaks[np.argsort(-gains[peaks], kind="stable")][:NUM_QUIET]
+    return tuple(float(place) for place in places[best])
 
 
 def _line_periods(x: Array, y: Array, quiet: float) -> tuple[float, ...]:

@@ -10,8 +10,8 @@ __all__ = ["one_for_each_core"]
 
 
 def one_for_each_core() -> ProcessPoolExecutor:
-    """A pool with a process for each core, whose TensorFlow has one thread."""
-    return ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), _use_one_thread)
+    """A pool with a process for each core that is ours, whose TensorFlow has one thread."""
+    return ProcessPoolExecutor(len(os.sched_getaffinity(0)), get_context("spawn"), _use_one_thread)
 
 
 def _use_one_thread() -> None:

@@ -274,8 +274,9 @@ def test_draw_starts__some_begin_where_the_target_is_quiet() -> None:
         next(i for i, name in enumerate(layout.names) if name.endswith(end))
         for end in ("location", "period")
     )
-    np.testing.assert_allclose(starts[[2, 6], location], summaries[0].quiet)
-    np.testing.assert_allclose(np.exp(starts[[2, 6], period]), summaries[0].line_periods[:2])
+    (first, periods), (second, others), *_ = summaries[0].quiet
+    np.testing.assert_allclose(starts[[2, 3], location], [first, second])
+    np.testing.assert_allclose(np.exp(starts[[2, 3], period]), [periods[0], others[0]])
 
 
 def test_draw_starts__a_trend_of_its_own_does_not() -> None:
@@ -283,7 +284,7 @@ def test_draw_starts__a_trend_of_its_own_does_not() -> None:
     layout = lay_out("LIN + PER")
     starts = draw_starts(layout, summaries, 8, np.random.default_rng(0))
     location = next(i for i, name in enumerate(layout.names) if name.endswith("location"))
-    assert summaries[0].quiet not in starts[:, location]
+    assert not np.isin(starts[:, location], [place for place, _ in summaries[0].quiet]).any()
 
 
 def test_start_scales__are_small_for_lines_that_start_at_the_quiet_place() -> None:
@@ -291,7 +292,7 @@ def test_start_scales__are_small_for_lines_that_start_at_the_quiet_place() -> No
     layout = lay_out("LIN * SE")
     location = next(i for i, name in enumerate(layout.names) if name.endswith("location"))
     starts = np.zeros((2, len(layout)))
-    starts[1, location] = summaries[0].quiet
+    starts[1, location] = summaries[0].quiet[0].place
     scales = start_scales(layout, summaries, starts)
     assert scales[1, location] < 0.2
     assert scales[0, location] == 1.0
