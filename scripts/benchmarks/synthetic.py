@@ -15,11 +15,11 @@ goal is about those draws in which it has. Fits with 96 inducing points, which l
 variance of such smooth functions, say which, among the members of K12, or of K12 and the five
 structures that 16 points put first in K144.
 
-Sixteen points tell at most sixteen numbers about a function, and so much noise is added that about
-as many are above it. Of the sum they leave a nat or two unexplained. The product has harmonics of
-the wave, each as broad as RQ makes it, which sixteen points in a range of 20 do not resolve: they
-leave ten nats or more, while RQ is a nat better than SE in its place by tight evidence. So K12 is
-also fitted with twice as many.
+Sixteen points tell at most sixteen numbers about a function. Of the sum, with an RQ that is smooth
+enough, they leave a nat or two unexplained. The product has harmonics of the wave, each as broad as
+RQ makes it, which sixteen points in a range of 20 do not resolve; with little noise they leave a
+hundred nats, and with so much that they leave ten, RQ is a nat better than SE in its place by tight
+evidence. So K12 is also fitted with twice as many.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ PROBLEMS = {
     problem.text: problem
     for problem in (
         Problem("PER * LIN * RQ", True, 1.5, rq_lengthscale=4.0, rq_alpha=0.2, noise=0.5),
-        Problem("(PER + RQ) * LIN", False, 2.0, rq_lengthscale=4.0, rq_alpha=0.5, noise=0.4),
+        Problem("(PER + RQ) * LIN", False, 2.0, rq_lengthscale=4.0, rq_alpha=2.0, noise=0.1),
     )
 }
 
