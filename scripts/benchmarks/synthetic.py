@@ -62,7 +62,7 @@ NUM_MORE = 32
 NUM_TIGHT = 96
 """Inducing points with which bounds are as good as exact."""
 
-RESTARTS = 4
+RESTARTS = 8
 """Starts of each candidate, and more of those with several waves."""
 
 NUM_RIVALS = 5
