@@ -109,7 +109,7 @@ def _unexplained(
     """
     if parent is None or parent.residuals is None:
         return summaries
-    known = _periods(parent)
+    known = _log_periods(parent)
     return [
         replace(
             left,
@@ -121,14 +121,14 @@ def _unexplained(
     ]
 
 
-def _periods(parent: Parent) -> list[float]:
+def _log_periods(parent: Parent) -> list[float]:
     slots = zip(parent.layout.slots, parent.theta, strict=True)
-    return [math.exp(v) for slot, v in slots if slot.parameter.start is families.start_period]
+    return [value for slot, value in slots if slot.parameter.start is families.start_period]
 
 
 def _far_from(known: Sequence[float], periods: Sequence[float]) -> list[float]:
-    """Periods that are not among the known ones."""
-    return [p for p in periods if all(abs(math.log(p / other)) > SAME_PERIOD for other in known)]
+    """Periods whose logarithms are not among the known ones."""
+    return [p for p in periods if all(abs(math.log(p) - other) > SAME_PERIOD for other in known)]
 
 
 def _in_turn(*lists: Sequence[Place]) -> tuple[Place, ...]:
