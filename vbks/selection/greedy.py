@@ -22,6 +22,7 @@ from vbks.grammar import (
 from vbks.inference.local_fit import Correction, LocalFit
 from vbks.inference.proposal import Proposal, pairs_of, structure_of
 from vbks.selection.strategy import SearchState
+from vbks.selection.visible import Rule, accept_all, judged
 
 EXPECTED_CHILDREN = 40
 """Candidates of a round, roughly, for the choice of a bound."""
@@ -32,11 +33,6 @@ MAX_LEAVES = 12
 
 Form = Callable[[Expression], Expression]
 """Another expression of the same kernels, but for parameters that it may have more or fewer of."""
-
-
-def accept_all(fit: LocalFit) -> str:
-    """No fit is refused."""
-    return ""
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,7 @@ class Greedy:
     max_depth: int = 10
     warps: tuple[Warp, ...] = (Identity(),)
     forms: tuple[Form, ...] = (canonical,)
-    refuse: Callable[[LocalFit], str] = accept_all
+    refuse: Rule = accept_all
     expand: Callable[..., tuple[Expression, ...]] = children
     """Makes the children of an expression by moves: those of noise, too, or not."""
 
@@ -90,7 +86,7 @@ class Greedy:
 
     def absorb(self, state: SearchState, fits: Sequence[LocalFit]) -> SearchState:
         """Fits are gathered; those that must not be chosen are marked with the reason."""
-        return state.with_fits([self._judged(fit) for fit in fits])
+        return state.with_fits([judged(fit, self.refuse) for fit in fits])
 
     def best(self, state: SearchState) -> LocalFit | None:
         """The candidate with the highest score so far."""
@@ -105,10 +101,6 @@ class Greedy:
             written = _written(child, form)
             if written is not None and num_leaves(written) <= MAX_LEAVES:
                 yield Proposal(written, parent.warp, parent)
-
-    def _judged(self, fit: LocalFit) -> LocalFit:
-        reason = self.refuse(fit) if fit.status == "fitted" else ""
-        return replace(fit, status="dropped", reason=reason) if reason else fit
 
 
 def _written(child: Expression, form: Form) -> Expression | None:

@@ -27,6 +27,7 @@ from vbks.grammar import (
 from vbks.inference.local_fit import LocalFit
 from vbks.inference.proposal import Proposal, Structure, pairs_of, structure_of
 from vbks.selection.strategy import SearchState, near_warps
+from vbks.selection.visible import Rule, accept_all, judged
 
 MOVES: tuple[tuple[Move, ...], ...] = (
     CKS_MOVES,
@@ -85,6 +86,8 @@ class Growing:
     changes: Mapping[Warp, Changes] = field(default_factory=dict)
     """What the data show of changes under each warp: they are tried for the whole kernel and its
     noise as soon as first moves gain little."""
+    refuse: Rule = accept_all
+    """Why a fit must not be chosen."""
 
     is_finite = False
     num_expected = EXPECTED_CANDIDATES
@@ -113,8 +116,8 @@ class Growing:
         return replace(state, ending="no child of the best kernels gained"), ()
 
     def absorb(self, state: SearchState, fits: Sequence[LocalFit]) -> SearchState:
-        """Fits are gathered; the next proposal looks at where they stand."""
-        return state.with_fits(fits)
+        """Fits are gathered, without those that are refused, as the next proposal sees them."""
+        return state.with_fits([judged(fit, self.refuse) for fit in fits])
 
     def best(self, state: SearchState) -> LocalFit | None:
         """The candidate with the highest evidence."""

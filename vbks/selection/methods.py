@@ -52,7 +52,7 @@ SKC_INDUCING = 160
 SKC_RESTARTS = 10
 
 CHANGE_ROWS = 4000
-"""Rows at most in which changes are looked for."""
+"""Rows at most in which changes are looked for, and between the ends of which they have to be."""
 
 ABCD_FAMILIES = ("SE", "LIN", "PER0", "C", "WN")
 """ABCD's base kernels; what it calls PER has no constant part."""
@@ -71,7 +71,9 @@ class VBKS(Method):
         words = task.words(BASE_FAMILIES)
         shown = {warp: _changes(task, warp) for warp in task.warps}
         changes = {warp: changes for warp, changes in shown.items() if any(changes)}
-        return Growing(task.warps, task.rows.num_inputs, words, changes=changes)
+        X, _ = task.rows.sample(CHANGE_ROWS, np.random.default_rng(0))
+        refuse = Visible.in_rows(X, repeats=0)
+        return Growing(task.warps, task.rows.num_inputs, words, changes=changes, refuse=refuse)
 
     def plan(self, task: Task, num_expected: int) -> Plan:
         """Quick fits for all, and the best that are possible for those that remain."""

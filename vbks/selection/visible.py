@@ -1,9 +1,10 @@
-"""What a kernel says must be visible in the data: ABCD's rules for refusing fits."""
+"""What a kernel says must be visible in the data: rules for refusing fits."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,23 +15,39 @@ from vbks.kernels.families import CHANGE_LOCATION, PERIOD, WIDTH
 from vbks.kernels.layout import Layout, Slot
 
 LEAST_REPEATS = 5
-"""Times that a period has to fit into the range of its input."""
+"""Times that a period has to fit into the range of its input, in ABCD."""
+
+Rule = Callable[[LocalFit], str]
+"""The reason why a fit must not be chosen, or an empty text."""
+
+
+def accept_all(fit: LocalFit) -> str:
+    """No fit is refused."""
+    return ""
+
+
+def judged(fit: LocalFit, refuse: Rule) -> LocalFit:
+    """The fit, dropped with the reason if it is refused."""
+    reason = refuse(fit) if fit.status == "fitted" else ""
+    return replace(fit, status="dropped", reason=reason) if reason else fit
 
 
 @dataclass(frozen=True)
 class Visible:
     """Refuses periods that repeat too rarely and changes outside the data.
 
-    ``lows`` and ``highs`` are the ends of each input, standardised.
+    ``lows`` and ``highs`` are the ends of each input, standardised; a period has to fit in between
+    at least ``repeats`` times.
     """
 
     lows: tuple[float, ...]
     highs: tuple[float, ...]
+    repeats: int = LEAST_REPEATS
 
     @classmethod
-    def in_rows(cls, X: Array) -> Visible:
+    def in_rows(cls, X: Array, repeats: int = LEAST_REPEATS) -> Visible:
         """Rules for standardised inputs X [N, D]."""
-        return cls(tuple(map(float, X.min(axis=0))), tuple(map(float, X.max(axis=0))))
+        return cls(tuple(map(float, X.min(axis=0))), tuple(map(float, X.max(axis=0))), repeats)
 
     def __call__(self, fit: LocalFit) -> str:
         """Why the fit is refused, or nothing."""
@@ -44,8 +61,8 @@ class Visible:
     def _reason(self, slot: Slot, value: float, width: float) -> str:
         inputs = range(len(self.lows)) if slot.dim is None else (slot.dim,)
         low, high = min(self.lows[d] for d in inputs), max(self.highs[d] for d in inputs)
-        if slot.parameter == PERIOD and LEAST_REPEATS * math.exp(value) > high - low:
-            return f"a period that repeats fewer than {LEAST_REPEATS} times"
+        if slot.parameter == PERIOD and self.repeats * math.exp(value) > high - low:
+            return f"a period that repeats fewer than {self.repeats} times"
         is_change = slot.parameter == CHANGE_LOCATION
         if is_change and not low < value - 0.5 * width <= value + 0.5 * width < high:
             return "a change outside the data"

@@ -8,7 +8,7 @@ from fits import make_fit
 
 from vbks.inference import LocalFit
 from vbks.kernels import lay_out
-from vbks.selection.visible import Visible
+from vbks.selection.visible import Visible, accept_all, judged
 
 RULES = Visible((-1.5,), (1.5,))
 
@@ -48,3 +48,14 @@ def test_visible__the_zero_of_a_line_may_be_anywhere() -> None:
 def test_visible__knows_the_ends_of_every_input() -> None:
     X = np.array([[0.0, -2.0], [1.0, 3.0]])
     assert Visible.in_rows(X) == Visible((0.0, -2.0), (1.0, 3.0))
+
+
+def test_judged__is_dropped_with_the_reason() -> None:
+    fit = fit_with("CP[1](SE, SE)", location=9.0)
+    refused = judged(fit, Visible((-1.0,), (1.0,)))
+    assert (refused.status, refused.reason) == ("dropped", "a change outside the data")
+    assert judged(fit, accept_all) is fit
+
+
+def test_visible__may_let_periods_be() -> None:
+    assert Visible((-1.0,), (1.0,), repeats=0)(fit_with("PER", period=50.0)) == ""
