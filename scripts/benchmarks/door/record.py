@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.door.figure import Context, Figure
+from benchmarks.door.workers import usable_cores
 
 __all__ = ["Line", "append", "line_of", "read"]
 
@@ -40,7 +40,7 @@ def line_of(name: str, figures: Sequence[Figure], context: Context, seconds: flo
         name=name,
         figures=tuple(figures),
         versions={p: version(p) for p in PACKAGES} | {"python": platform.python_version()},
-        cores=_cores(),
+        cores=usable_cores(),
         seed=context.seed,
         seconds=round(seconds, 3),
         quick=context.quick,
@@ -65,10 +65,3 @@ def read(file: Path) -> list[Line]:
 def _parse(fields: dict[str, Any]) -> Line:
     figures = tuple(Figure(**figure) for figure in fields["figures"])
     return Line(**fields | {"figures": figures, "left_out": tuple(fields["left_out"])})
-
-
-def _cores() -> int:
-    """Cores that this process may use, which can be fewer than the machine has."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -6,12 +6,19 @@ import os
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
-__all__ = ["one_for_each_core"]
+__all__ = ["one_for_each_core", "usable_cores"]
+
+
+def usable_cores() -> int:
+    """Cores that this process may use, which can be fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def one_for_each_core() -> ProcessPoolExecutor:
     """A pool with a process for each core that is ours, whose TensorFlow has one thread."""
-    return ProcessPoolExecutor(len(os.sched_getaffinity(0)), get_context("spawn"), _use_one_thread)
+    return ProcessPoolExecutor(usable_cores(), get_context("spawn"), _use_one_thread)
 
 
 def _use_one_thread() -> None:
