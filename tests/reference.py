@@ -83,6 +83,8 @@ def _unit_leaf(leaf: Leaf, node: Node, theta: Array, x1: Array, x2: Array, same:
             alpha = math.exp(_own(node, theta, "alpha"))
             square = sum(((x - y) / lengthscale(i)) ** 2 for i, x, y in pairs)
             return float((1 + square / (2 * alpha)) ** -alpha)
+        case "OU":
+            return math.exp(-sum(abs(x - y) / lengthscale(i) for i, x, y in pairs))
         case "PER":
             return math.exp(-2 * sum((sine(i, x, y) / lengthscale(i)) ** 2 for i, x, y in pairs))
         case "PER0":

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from vbks.grammar import ChangePoint, ChangeWindow, Expression, Leaf, Product, Sum, known_families
 
-BUILT_IN = ("C", "LIN", "PER", "PER0", "RQ", "SE", "WN")
+BUILT_IN = ("C", "LIN", "OU", "PER", "PER0", "RQ", "SE", "WN")
 assert set(BUILT_IN) <= set(known_families())
 
 # A deadline would measure how busy the machine is.

@@ -25,6 +25,7 @@ from vbks.grammar.expression import (
 )
 from vbks.grammar.families import (
     BASE_FAMILIES,
+    GROWN_FAMILIES,
     FamilyRules,
     declare,
     is_known,
@@ -60,6 +61,7 @@ __all__ = [
     "ABCD_MOVES",
     "BASE_FAMILIES",
     "CKS_MOVES",
+    "GROWN_FAMILIES",
     "GROWTH",
     "K12",
     "K144",

@@ -3,12 +3,14 @@
 Rules, on the same input:
 
     SE × SE → SE        C × k → k           C + C → C           LIN + LIN → LIN + C
-    WN × stationary → WN                    WN + WN → WN        LIN + C + C → LIN + C
+    OU × OU → OU        WN + WN → WN        WN × stationary → WN
+    LIN + C + C → LIN + C
 
 C and WN do not look at their input, so it is dropped. A rule that follows from SE × SE → SE and
 WN × SE → WN is also applied: SE beside a factor each of whose additive terms has SE, or WN, as a
-factor is absorbed by it. In (SE + SE) × SE the last factor shortens both lengthscales, to values
-that SE + SE reaches by itself; so the two are the same set {s₁ exp(−a d²) + s₂ exp(−b d²)}.
+factor is absorbed by it, and so is OU beside terms with OU. In (SE + SE) × SE the last factor
+shortens both lengthscales, to values that SE + SE reaches by itself; so the two are the same set
+{s₁ exp(−a d²) + s₂ exp(−b d²)}.
 
 Nothing is ever distributed: (SE + PER) × SE shares a lengthscale that SE + PER × SE does not.
 """
@@ -32,6 +34,7 @@ from vbks.grammar.parser import parse
 
 _CONSTANT = Leaf("C")
 _NOISE = Leaf("WN")
+_CLOSED = ("SE", "OU")
 
 
 def leaves_first(operand: Expression) -> tuple[bool, str]:
@@ -94,19 +97,19 @@ def _merged_factors(factors: Sequence[Expression]) -> Iterable[Expression]:
     kept = [factor for factor in factors if factor != _CONSTANT] or [_CONSTANT]
     if _NOISE in kept:
         kept = [_NOISE, *(factor for factor in kept if not is_stationary(factor))]
-    smooth = dict.fromkeys(factor for factor in kept if _is_leaf_of(factor, "SE"))
-    others = [factor for factor in kept if factor not in smooth]
-    return [*(se for se in smooth if not any(_absorbs(other, se) for other in others)), *others]
+    closed = dict.fromkeys(factor for factor in kept if _is_leaf_of(factor, *_CLOSED))
+    others = [factor for factor in kept if factor not in closed]
+    return [*(leaf for leaf in closed if not any(_absorbs(o, leaf) for o in others)), *others]
 
 
 def _is_leaf_of(expression: Expression, *families: str) -> bool:
     return isinstance(expression, Leaf) and expression.family in families
 
 
-def _absorbs(expression: Expression, smooth: Expression) -> bool:
+def _absorbs(expression: Expression, closed: Expression) -> bool:
     match expression:
         case Leaf():
-            return expression in (smooth, _NOISE)
+            return expression in (closed, _NOISE)
         case Product(factors):
-            return any(_absorbs(factor, smooth) for factor in factors)
-    return all(_absorbs(operand, smooth) for operand in operands(expression))
+            return any(_absorbs(factor, closed) for factor in factors)
+    return all(_absorbs(operand, closed) for operand in operands(expression))

@@ -14,6 +14,9 @@ RESERVED_WORDS = ("CP", "CW")
 BASE_FAMILIES = ("SE", "RQ", "LIN", "PER")
 """The four families of the VBKS and CKS papers, from which K144 is made."""
 
+GROWN_FAMILIES = (*BASE_FAMILIES, "OU")
+"""What a space grows from: smooth functions, waves and lines, and functions that are rough."""
+
 
 @dataclass(frozen=True)
 class FamilyRules:
@@ -29,6 +32,7 @@ _RULES = {
     for rules in (
         FamilyRules("SE", stationary=True),
         FamilyRules("RQ", stationary=True),
+        FamilyRules("OU", stationary=True),
         FamilyRules("PER", stationary=True),
         FamilyRules("PER0", stationary=True),
         FamilyRules("LIN", stationary=False),

@@ -28,7 +28,7 @@ from vbks.kernels.terms import Outer, Term, family_at, terms_of
 NUM_DRAWS = 20
 """Draws of the stochastic bound: its standard error is then a fifth of what draws differ by."""
 
-RANDOM = ("square", "rational", "wave")
+RANDOM = ("square", "rational", "wave", "rough")
 """Routes of the families whose frequencies are drawn."""
 
 EXACT = ("one", "outer", "noise")
@@ -164,7 +164,8 @@ def _frequencies(
 ) -> Array:
     """Frequencies of a stationary leaf on its own inputs: [m, d].
 
-    Those of SE are normal, and RQ is SE with a precision that has a gamma distribution. PER has
+    Those of SE are normal, and RQ is SE with a precision that has a gamma distribution. Those of OU
+    have a Cauchy distribution. PER has
     lines at multiples n of 2π/p with weights e^(−z)Iₙ(z), z = 1/ℓ², which are the probabilities of
     the difference of two Poisson counts of mean z/2.
     """
@@ -178,6 +179,8 @@ def _frequencies(
         case "rational":
             precision = rng.gamma(values["alpha"], 1.0 / values["alpha"], size=(count, 1))
             return np.asarray(np.sqrt(precision) * rng.normal(size=size) / values["lengthscales"])
+        case "rough":
+            return np.asarray(rng.standard_cauchy(size) / values["lengthscales"])
     return np.asarray(rng.normal(size=size) / values["lengthscales"])
 
 

@@ -4,6 +4,7 @@ from vbks.kernels.bank import Bank, num_traces
 from vbks.kernels.changes import Stretch, stretches
 from vbks.kernels.conversion import assign, read_theta, to_gpflow
 from vbks.kernels.families import Family
+from vbks.kernels.first_steps import start_scales
 from vbks.kernels.free_parameters import num_free_parameters
 from vbks.kernels.gpflow_bank import GPflowBank, KernelBank, bank_of
 from vbks.kernels.inheritance import Parent
@@ -13,13 +14,8 @@ from vbks.kernels.periodogram import period_candidates
 from vbks.kernels.priors import Priors, slot_priors
 from vbks.kernels.reading import KernelReading, from_gpflow
 from vbks.kernels.registry import family_of, register_family, registered_families
-from vbks.kernels.starts import (
-    candidate_rng,
-    draw_starts,
-    halved_periods,
-    num_waves,
-    start_scales,
-)
+from vbks.kernels.starts import candidate_rng, draw_starts, halved_periods
+from vbks.kernels.suggestions import num_waves
 from vbks.kernels.summaries import summarise_inputs
 from vbks.kernels.terms import is_batchable
 

@@ -27,7 +27,9 @@ X1 is [..., n1, 1, d] and X2 [..., 1, n2, d], where d counts the inputs the leaf
 parameter with ``per_input`` is [..., 1, 1, d], any other [..., 1, 1]; the result is [..., n1, n2].
 """
 
-Route = Literal["square", "rational", "wave", "centred", "outer", "one", "noise", "dense", "opaque"]
+Route = Literal[
+    "square", "rational", "wave", "rough", "centred", "outer", "one", "noise", "dense", "opaque"
+]
 """How the bank computes a family: from low-rank features where there are any, else by formula. A
 centred family is a wave less a constant.
 
@@ -169,6 +171,11 @@ def rational_quadratic(
     return tf.exp(-alpha * tf.math.log1p(ratio))
 
 
+def ornstein_uhlenbeck(X1: tf.Tensor, X2: tf.Tensor, lengthscales: tf.Tensor) -> tf.Tensor:
+    """exp(−Σ |x−x'|/ℓ): of several inputs the product, so that a product of two is such a leaf."""
+    return tf.exp(-tf.reduce_sum(tf.abs(X1 - X2) / lengthscales, axis=-1))
+
+
 def periodic(X1: tf.Tensor, X2: tf.Tensor, lengthscales: tf.Tensor, period: tf.Tensor) -> tf.Tensor:
     """exp(−2 Σ sin²(π(x−x')/p)/ℓ²)."""
     sine = tf.sin(math.pi * (X1 - X2) / period)
@@ -241,6 +248,7 @@ BUILT_IN = {
     for family in (
         Family("SE", squared_exponential, (LENGTHSCALE,), VARIANCE, True, route="square"),
         Family("RQ", rational_quadratic, (LENGTHSCALE, MIXTURE), VARIANCE, True, route="rational"),
+        Family("OU", ornstein_uhlenbeck, (LENGTHSCALE,), VARIANCE, True, route="rough"),
         Family("PER", periodic, WAVE_PARAMETERS, VARIANCE, True, route="wave"),
         Family("PER0", periodic_without_constant, WAVE_PARAMETERS, VARIANCE, True, route="centred"),
         Family("LIN", linear, (LOCATION,), SLOPE_VARIANCE, route="outer"),

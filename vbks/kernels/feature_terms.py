@@ -1,7 +1,7 @@
 """Terms w · a(x) a(x') · exp(E(x, x')) of many kernels, with their gradients.
 
-Scales and shares make w, lines and gates the vector a, squared exponential, periodic and rational
-quadratic leaves the exponent E.
+Scales and shares make w, lines and gates the vector a, squared exponential, periodic, rational
+quadratic and rough leaves the exponent E.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from vbks.kernels.structure import Structure
 from vbks.kernels.sweeps import (
     Exponent,
     Ratio,
+    Rough,
     line_sweep,
     mixed_sweep,
     outer_sweep,
@@ -77,17 +78,19 @@ class FeatureTerms:
         center = tf.reduce_mean(X1, axis=0)
         self._make_exponents(X1 - center, X2 - center)
         self._make_ratios(num_inputs=tf.shape(X1)[1])
+        self._make_roughs(X1, X2)
         self._make_outers(tf.concat([X1, X2], axis=0))
         self._sweep()
 
     def _read(self, slot_values: tf.Tensor) -> None:
         counts = self.structure.slot_counts
-        groups = tf.split(slot_values, counts, num=9)
-        scale, square, wave, ratio, period, alpha, location, steepness, width = groups
+        groups = tf.split(slot_values, counts, num=10)
+        scale, square, wave, ratio, period, alpha, rough, location, steepness, width = groups
         self.inverse = tf.exp(-2.0 * tf.concat([square, wave, ratio], axis=0))
         self.square, self.wave, self.ratio = tf.split(self.inverse, counts[1:4], num=3)
         self.frequency = TWO_PI * tf.exp(-period)
         self.alpha = tf.exp(alpha)
+        self.rough = tf.exp(-rough)
         self.outer_values = location, tf.exp(steepness), tf.exp(width)
         num_terms = tf.shape(self.structure.term_candidate)[0]
         self.log_scale = add_up(scale, self.structure.scale_term, num_terms)
@@ -133,6 +136,16 @@ class FeatureTerms:
             for left, alpha, term in zip(lefts, alphas, (first, second), strict=True)
         ]
 
+    def _make_roughs(self, X1: tf.Tensor, X2: tf.Tensor) -> None:
+        plain, rational, outer, *_ = self.counts
+        num, num_inputs = tf.shape(self.structure.rough_term)[0], tf.shape(X1)[1]
+        sums = add_up(self.rough, self.structure.rough_target, num * num_inputs)
+        self.roughs = Rough(
+            tf.reshape(sums, [num, num_inputs, self.num_samples]),
+            tf.abs(tf.transpose(X1)[:, :, tf.newaxis] - tf.transpose(X2)[:, tf.newaxis]),
+            self.structure.rough_term - (plain + rational + outer),
+        )
+
     def _make_outers(self, X: tf.Tensor) -> None:
         plain, rational, outer, mixed, dense, line, _ = self.counts
         first = plain + rational
@@ -152,7 +165,7 @@ class FeatureTerms:
             plain_sweep(plain),
             rational_sweep(rational, self.ratios[0]),
             outer_sweep(outer, a1[0], a2[0]),
-            mixed_sweep(self.mixed.whole, self.ratios[1], a1[1], a2[1]),
+            mixed_sweep(self.mixed.whole, self.ratios[1], self.roughs, a1[1], a2[1]),
             line_sweep(self.line_scale * a1[3], a2[3]),
         )
         self.terms = [terms for terms, _ in sweeps]
@@ -196,7 +209,7 @@ class FeatureTerms:
 
         line1 = line[0] * self.line_scale
         none = tf.zeros([self.counts[4], S, tf.reduce_sum(self.num_points)], alpha.dtype)
-        sides = [(outer[1], outer[2]), (mixed[3], mixed[4]), (line1, line[1])]
+        sides = [(outer[1], outer[2]), (mixed[4], mixed[5]), (line1, line[1])]
         of_outer, of_mixed, of_line = (tf.concat(side, axis=-1) for side in sides)
         outers = self.outers.pull(tf.concat([of_outer, of_mixed, none, of_line], axis=0))
 
@@ -207,12 +220,14 @@ class FeatureTerms:
         square = tf.gather(tf.reshape(relevance, [-1, S]), structure.square_target)
         ratio = tf.gather(tf.reshape(ratio_sums, [-1, S]), structure.rational_target)
         weight = simple.weight + general.weight
+        rough = tf.gather(tf.reshape(mixed[3], [-1, S]), structure.rough_target)
         return tf.concat(
             [
                 tf.gather(scale, structure.scale_term),
                 -2.0 * self.inverse * tf.concat([square, weight, ratio], axis=0),
                 -self.frequency * (simple.frequency + general.frequency),
                 alpha,
+                -self.rough * rough,
                 *tf.unstack(outers, num=3, axis=1),
             ],
             axis=0,

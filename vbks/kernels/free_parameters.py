@@ -9,7 +9,8 @@ is kept, everything else is drawn independently:
 - a squared exponential is a symbol of its own, whose derivative by the inverse squared lengthscale
   is the symbol times λ = −½(x−x')², one λ for every such leaf on the same input. A product of two
   has twice the same derivative, so their lengthscales count once. (As a polynomial λ would raise
-  the degree beyond that of any other derivative, so it may stand as a symbol too);
+  the degree beyond that of any other derivative, so it may stand as a symbol too). The same holds
+  for a rough leaf, with λ = −|x−x'|;
 - a constant is one;
 - white noise is one where x and x' are the same row and zero elsewhere;
 - other families, and the sigmoids of changes, are functions that satisfy no linear relation with
@@ -94,6 +95,7 @@ class _Points:
         self.is_distinct = np.arange(self.num) < half
         self.x1, self.x2 = self.draw_both(self.num_inputs)
         self.log_square = self.where_distinct(self.draw(self.num_inputs), 0)
+        self.log_rough = self.where_distinct(self.draw(self.num_inputs), 0)
 
     def draw(self, *shape: int) -> Elements:
         """Random elements, the last axis going over the pairs."""
@@ -190,8 +192,9 @@ def _unit_leaf(node: Node, family: Family, points: _Points) -> _Dual:
         case "outer":
             return _line(_inputs(node, points), points)
         case "square":
-            shared = len(node.slots["lengthscales"]) < len(_inputs(node, points))
-            return _square(_inputs(node, points), shared, points)
+            return _exponential(node, points.log_square, points)
+        case "rough":
+            return _exponential(node, points.log_rough, points)
     num_slots = sum(map(len, node.slots.values()))
     value, gradient = points.draw(), points.draw(num_slots)
     if not family.stationary:
@@ -207,11 +210,12 @@ def _line(inputs: Sequence[int], points: _Points) -> _Dual:
     return _Dual(value, -(line1 + line2) % MODULUS)
 
 
-def _square(inputs: Sequence[int], shared: bool, points: _Points) -> _Dual:
-    """Π exp(λ/ℓ²), with a lengthscale for each input or one for all."""
+def _exponential(node: Node, logarithms: Elements, points: _Points) -> _Dual:
+    """Π exp(λa), a falling with the lengthscale of the input, each having its own or all one."""
+    inputs = _inputs(node, points)
     value = points.where_distinct(points.draw(), 1)
-    exponents = points.log_square[inputs]
-    if shared:
+    exponents = logarithms[inputs]
+    if len(node.slots["lengthscales"]) < len(inputs):
         exponents = exponents.sum(axis=0, keepdims=True) % MODULUS
     return _Dual(value, exponents * value % MODULUS)
 

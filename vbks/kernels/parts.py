@@ -16,7 +16,7 @@ IMPOSSIBLE = -1e6
 OTHER_SHAPE = -100.0
 """That of leaves whose lengthscales mean the same: better than nothing, where there is no like."""
 
-SMOOTH = ("SE", "RQ")
+SMOOTH = ("SE", "RQ", "OU")
 """Families of such leaves."""
 
 

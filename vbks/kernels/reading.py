@@ -14,6 +14,7 @@ from gpflow.kernels import (
     ChangePoints,
     Constant,
     Kernel,
+    Matern12,
     MultioutputKernel,
     Periodic,
     RationalQuadratic,
@@ -149,7 +150,7 @@ _sum = partial(_joined, Sum, add)
 _product = partial(_joined, Product, multiply)
 
 
-SEPARABLE = {"SE": _product, "PER": _product, "PER0": _product, "LIN": _sum}
+SEPARABLE = {"SE": _product, "OU": _product, "PER": _product, "PER0": _product, "LIN": _sum}
 """Families that are a product, or a sum, of the same family on each of their inputs."""
 
 
@@ -208,7 +209,7 @@ class _Reader:
             return self._change_points(kernel, inner)
         if kind is Scaled:
             return self.read(kernel.kernel, inner) * _numbers(kernel.variance)[0]
-        family = _family_name(kernel)
+        family = _family_name(kernel, len(inner))
         return self._opaque(kernel, inner) if family is None else self._leaf(kernel, inner, family)
 
     def _operands(self, kernel: Any, columns: tuple[int, ...]) -> list[_Part]:
@@ -347,12 +348,14 @@ def _least_inputs(kernel: Any) -> int:
     return max(dims.stop or 0, (dims.start or 0) + max([1, *inner, *widths]))
 
 
-def _family_name(kernel: Kernel) -> str | None:
-    """The family of a leaf's kernel, None if no family describes it."""
+def _family_name(kernel: Kernel, num_inputs: int) -> str | None:
+    """The family of a leaf's kernel on so many inputs, None if no family describes it."""
     if type(kernel) is FamilyKernel:
         return kernel.family.name
     if type(kernel) is Periodic:
         return "PER" if type(kernel.base_kernel) is SquaredExponential else None
+    if type(kernel) is Matern12:
+        return "OU" if num_inputs == 1 else None
     return _FAMILY_NAMES.get(type(kernel))
 
 

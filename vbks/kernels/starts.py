@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from typing import TypeVar
@@ -22,29 +22,15 @@ from vbks.kernels import families
 from vbks.kernels.changes import Stretch
 from vbks.kernels.inheritance import Parent, inherit
 from vbks.kernels.layout import NOISE_SLOT, Layout
-from vbks.kernels.parameters import InputSummary, Start
-from vbks.kernels.parts import Part, parts_of
-from vbks.kernels.registry import family_of
+from vbks.kernels.parameters import InputSummary
+from vbks.kernels.parts import parts_of
+from vbks.kernels.suggestions import num_waves, other_periods, suggested
 from vbks.kernels.summaries import pooled
 
 Place = TypeVar("Place")
 
 NEAR = 0.7
 """Standard deviation of starts that keep near the suggested one: a factor of two either way."""
-
-PERIOD_STEP = 0.2
-"""A first step of a period may shift the far end of the range by this part of a turn ..."""
-
-LEAST_SCALE = 1e-6
-"""... but is not smaller than this part of the period."""
-
-LONG_IN_RANGES = 2.5
-"""A wave of so many ranges is a smooth function of the data."""
-
-LOCATION_STEP = 0.05
-"""A first step of a line's zero from where the target is quiet, as a share of the range: the
-function is zero there whatever it is multiplied with, and another place has another optimum. Those
-of changes and of the ends of windows are as large."""
 
 ROUGHER = 0.2
 """Factor on all suggested lengthscales in one of the starts ..."""
@@ -66,6 +52,9 @@ SAME_PERIOD = 0.02
 
 CLIP_IN_SDS = 6.0
 """Starts stay within this many prior standard deviations of the prior mean."""
+
+_MANY_OPTIMA = (families.start_location, families.start_change)
+"""What is drawn afresh even near the suggested start."""
 
 
 def candidate_rng(seed: int, expression: Expression) -> np.random.Generator:
@@ -137,30 +126,6 @@ def _in_turn(*lists: Sequence[Place]) -> tuple[Place, ...]:
     return tuple(dict.fromkeys(item for turn in turns for item in turn if item is not None))
 
 
-def start_scales(layout: Layout, summaries: Sequence[InputSummary], starts: Array) -> Array:
-    """How far an optimiser may try to move each entry of starts [S, H] at first: [S, H].
-
-    One, a factor of e, for most, and less for quiet places. The optimum in a period is the narrower
-    the more often the period fits into the range: a wave must not be out of step at the far end.
-    """
-    by_input = dict(enumerate(summaries)) | {None: pooled(summaries)}
-    scales = np.ones_like(starts)
-    for index, slot in enumerate(layout.slots):
-        if slot.parameter.start is families.start_period:
-            turns = np.exp(starts[:, index]) / by_input[slot.dim].range
-            scales[:, index] = np.clip(PERIOD_STEP * turns, LEAST_SCALE, 1.0)
-        elif slot.parameter.start is families.start_location:
-            x = by_input[slot.dim]
-            is_quiet = np.isin(starts[:, index], [place for place, _ in x.quiet])
-            scales[is_quiet, index] = LOCATION_STEP * x.range
-        elif slot.parameter.start is families.start_change:
-            scales[:, index] = LOCATION_STEP * by_input[slot.dim].range
-        elif slot.parameter.start is families.start_width:
-            share = by_input[slot.dim].range / np.exp(starts[:, index])
-            scales[:, index] = np.minimum(1.0, LOCATION_STEP * share)
-    return scales
-
-
 def halved_periods(layout: Layout, theta: Array) -> Array:
     """θ [H] with the period of one wave halved, for each wave: [W, H].
 
@@ -197,12 +162,12 @@ def _starts(
     starts = np.array(drawn, float).reshape(num_starts, len(layout))
     waves: Counter[int | None] = Counter()
     most_waves = num_waves(layout, known)
-    for slot, value in _suggested(layout, by_input, known):
+    for slot, value in suggested(layout, by_input, known):
         starts[:1, slot] = value
         near = starts[1::2, slot]
         start, dim = layout.slots[slot].parameter.start, layout.slots[slot].dim
         if start is families.start_period and slot not in known:
-            near[:] = _other_periods(by_input[dim], waves[dim], most_waves, len(near))
+            near[:] = other_periods(by_input[dim], waves[dim], most_waves, len(near))
             waves[dim] += 1
         elif start not in _MANY_OPTIMA:
             near[:] = rng.normal(value, NEAR, len(near))
@@ -316,96 +281,3 @@ def _spread(layout: Layout) -> Array:
         if isinstance(part.node.expression, Leaf) and part.node.expression.dim is None:
             shift[list(part.node.slots.get("lengthscales", ()))] = 0.5 * math.log(layout.num_inputs)
     return shift
-
-
-Suggestion = Callable[[InputSummary, Part, int], float | None]
-"""An unconstrained value from an input, the part it is for, and how many before it were like it."""
-
-
-def _suggested(
-    layout: Layout, by_input: Mapping[int | None, InputSummary], known: Collection[int]
-) -> Iterator[tuple[int, float]]:
-    """The start that the data suggests, as slots and values: prior means where it says nothing."""
-    counts: Counter[tuple[object, ...]] = Counter()
-    suggestions: dict[int, float | None] = dict(enumerate(layout.prior_mean))
-    for part in parts_of(layout.root):
-        for index in (index for indices in part.node.slots.values() for index in indices):
-            slot = layout.slots[index]
-            start = slot.parameter.start
-            if start in _SUGGESTIONS and index not in known:
-                alike = (start, slot.dim, *part.sides.values())
-                suggestions[index] = _SUGGESTIONS[start](by_input[slot.dim], part, counts[alike])
-                counts[alike] += 1
-    return ((index, value) for index, value in suggestions.items() if value is not None)
-
-
-def _suggest_lengthscale(x: InputSummary, part: Part, count: int) -> float:
-    """The range beside a wave, which could not repeat otherwise; else a fifth of it, then less."""
-    if any(map(_is_wave, part.companions)):
-        return math.log(x.range)
-    return math.log(max(0.2 * x.range * 0.25**count, 2 * x.spacing))
-
-
-def _is_wave(leaf: str) -> bool:
-    parameters = family_of(leaf.partition("[")[0]).parameters
-    return any(parameter.start is families.start_period for parameter in parameters)
-
-
-def _suggest_period(x: InputSummary, part: Part, count: int) -> float | None:
-    return math.log(x.periods[count]) if count < len(x.periods) else None
-
-
-def num_waves(layout: Layout, known: Collection[int] = ()) -> int:
-    """The most waves that an expression has on one input, but for those that are known."""
-    dims = [
-        slot.dim
-        for index, slot in enumerate(layout.slots)
-        if slot.parameter.start is families.start_period and index not in known
-    ]
-    return max(Counter(dims).values(), default=0)
-
-
-def _other_periods(x: InputSummary, count: int, waves: int, num: int) -> Array:
-    """Logarithms of periods for starts near the suggested one, for the wave of this count.
-
-    A single wave goes through the data's other periods. Of several, one often does best as a smooth
-    function beside the strongest period: a wave so long that the data see only a part of it.
-    """
-    plan = [(rank,) for rank in (1, _LONG, 2, 0, 3, 0)] if waves == 1 else _PLANS
-    ranks = [plan[row % len(plan)][count % len(plan[0])] for row in range(num)]
-    periods = (*x.periods, LONG_IN_RANGES * x.range)
-    num_found = max(1, len(x.periods))  # without any, all are long
-    return np.log([periods[-1] if r == _LONG else periods[r % num_found] for r in ranks])
-
-
-_LONG = -1
-
-_PLANS = (
-    (0, _LONG, 1),
-    (_LONG, 0, 1),
-    (0, 2, _LONG),
-    (0, 0, _LONG),
-    (_LONG, _LONG, 0),
-    (1, _LONG, 0),
-)
-"""Ranks of the periods that the first, second and third wave start with."""
-
-
-def _suggest_location(x: InputSummary, part: Part, count: int) -> float | None:
-    """The middle for a trend; before the data for a factor, whose product then grows."""
-    if count:
-        return None
-    return x.low - 0.25 * x.range if part.companions else 0.5 * (x.low + x.high)
-
-
-_SUGGESTIONS: dict[Start | None, Suggestion] = {
-    families.start_lengthscale: _suggest_lengthscale,
-    families.start_period: _suggest_period,
-    families.start_location: _suggest_location,
-    families.start_change: lambda x, _, n: None if n else 0.5 * (x.low + x.high),
-    families.start_steepness: lambda x, _, n: math.log(35.0 / x.range),
-    families.start_width: lambda x, _, n: math.log(x.range / 3.0),
-}
-
-_MANY_OPTIMA = (families.start_location, families.start_change)
-"""What is drawn afresh even near the suggested start."""

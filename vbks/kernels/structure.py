@@ -23,8 +23,8 @@ from vbks.kernels.terms import OUTER_KINDS, Term, family_at, terms_of
 
 SWEEPS = ("plain", "rational", "outer", "mixed", "dense", "line", "noise")
 """Terms are sorted by the work they need. The first four have an exponent, of at most one periodic
-leaf but for mixed ones, which have anything; the last five may have outer functions; white noise is
-only there on diagonals."""
+leaf and no rough ones but for mixed terms, which have anything; the last five may have outer
+functions; white noise is only there on diagonals."""
 
 DenseKind = tuple[str, int]
 """Family and number of inputs of leaves that are computed together by their formula."""
@@ -42,11 +42,12 @@ class Structure(NamedTuple):
 
     ``slots`` are the values that terms and leaves need, in groups of ``slot_counts``: scales of
     terms; lengthscales of squares, waves and rational leaves; periods of waves; α of rational
-    leaves; location, steepness and width of outer functions. Targets are term (or rational leaf)
-    × inputs + input. Terms are sorted by sweep, and by candidate within a sweep. One periodic leaf
-    has at most ``waves_per_leaf`` waves. ``centred`` are the lengthscales of centred waves. Terms
-    add up in rows: the first are those of candidates, from which those behind them are taken off,
-    whose candidates are ``negative_candidate``.
+    leaves; lengthscales of rough leaves; location, steepness and width of outer functions. Targets
+    are term (or rational leaf, or term with rough leaves) × inputs + input. Terms are sorted by
+    sweep, and by candidate within a sweep. One periodic leaf has at most ``waves_per_leaf`` waves.
+    ``centred`` are the lengthscales of centred waves. Terms add up in rows: the first are those of
+    candidates, from which those behind them are taken off, whose candidates are
+    ``negative_candidate``.
     """
 
     shares: Indices
@@ -58,6 +59,8 @@ class Structure(NamedTuple):
     rational_target: Indices
     rational_term: Indices
     rational_counts: Indices
+    rough_target: Indices
+    rough_term: Indices
     wave_dim: Indices
     outer_dim: Indices
     outer_kind: Indices
@@ -101,6 +104,7 @@ class _Member(NamedTuple):
     squares: tuple[Node, ...]
     waves: tuple[Node, ...]
     rationals: tuple[Node, ...]
+    roughs: tuple[Node, ...]
     dense: tuple[Node, ...]
     by_formula: bool
     is_noise: bool
@@ -111,7 +115,7 @@ class _Member(NamedTuple):
             return "noise"
         if self.by_formula:
             return "dense"
-        if len(self.waves) > 1 or (self.rationals and self.term.outers):
+        if len(self.waves) > 1 or self.roughs or (self.rationals and self.term.outers):
             return "mixed"
         if self.rationals:
             return "rational"
@@ -125,11 +129,11 @@ def _sorted_leaves(candidate: int, term: Term, by_formula: bool) -> _Member:
     is_noise = bool(term.by_route("noise"))
     if by_formula or any(map(term.by_route, ("dense", "centred", "outer"))):
         dense = tuple(node for node in term.leaves if family_at(node).route not in ("one", "noise"))
-        return _Member(candidate, term, (), (), (), dense, by_formula=True, is_noise=is_noise)
-    # Noise is on the diagonal, where squares, waves and rational leaves are one.
-    routes = () if is_noise else ("square", "wave", "rational")
-    squares, waves, rationals = [*map(term.by_route, routes), (), (), ()][:3]
-    return _Member(candidate, term, squares, waves, rationals, (), False, is_noise)
+        return _Member(candidate, term, (), (), (), (), dense, by_formula=True, is_noise=is_noise)
+    # Noise is on the diagonal, where all leaves with features are one.
+    routes = ("square", "wave", "rational", "rough")
+    squares, waves, rationals, roughs = (() if is_noise else term.by_route(r) for r in routes)
+    return _Member(candidate, term, squares, waves, rationals, roughs, (), False, is_noise)
 
 
 class _Table(dict[tuple[int, ...], int]):
@@ -173,7 +177,7 @@ class _Builder:
                 self._place_dense(m.candidate, node)
         if self.dense:
             # Tables for all that may stand beside such leaves, so that graphs are few.
-            for kind in product(("SE", "RQ", "PER"), {1, self.num_inputs}):
+            for kind in product(("SE", "RQ", "OU", "PER"), {1, self.num_inputs}):
                 self.dense.setdefault(kind, _Table())
         rationals = [(i, m.candidate, node) for i, m in enumerate(members) for node in m.rationals]
         scale_slot, scale_term = _pairs(
@@ -188,13 +192,20 @@ class _Builder:
         rational_slot, rational_target = _pairs(
             pair for j, (_, k, node) in enumerate(rationals) for pair in self._targets(k, node, j)
         )
+        roughs = [(i, m) for i, m in enumerate(members) if m.roughs]
+        rough_slot, rough_target = _pairs(
+            pair
+            for j, (_, m) in enumerate(roughs)
+            for node in m.roughs
+            for pair in self._targets(m.candidate, node, j)
+        )
         alphas = _int32([self._at(k, node.slots["alpha"])[0] for _, k, node in rationals])
         term_waves = _padded(self._waves(m) for m in members)
         term_outers = _padded(self._outers(m) for m in members)
         wave_dim, wave_lengthscale, wave_period = self.waves.columns(3)
         outer_dim, outer_kind, *outer_slots = self.outers.columns(5)
         groups = [scale_slot, square_slot, wave_lengthscale, rational_slot, wave_period, alphas]
-        groups += outer_slots
+        groups += [rough_slot, *outer_slots]
         sweeps = [m.sweep for m in members]
         negative = sorted({m.candidate for m in members if m.term.is_negative})
         return Structure(
@@ -207,6 +218,8 @@ class _Builder:
             rational_target=rational_target,
             rational_term=_int32([i for i, _, _ in rationals]),
             rational_counts=_int32([sum(sweeps[i] == s for i, _, _ in rationals) for s in SWEEPS]),
+            rough_target=rough_target,
+            rough_term=_int32([i for i, _ in roughs]),
             wave_dim=wave_dim,
             outer_dim=outer_dim,
             outer_kind=outer_kind,

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from vbks.data.warps import Identity, Warp
 from vbks.grammar import (
     ABCD_MOVES,
-    BASE_FAMILIES,
     CKS_MOVES,
+    GROWN_FAMILIES,
     Expression,
     Leaf,
     Move,
@@ -78,7 +78,7 @@ class Growing:
 
     warps: tuple[Warp, ...] = (Identity(),)
     num_inputs: int = 1
-    families: tuple[str, ...] = BASE_FAMILIES
+    families: tuple[str, ...] = GROWN_FAMILIES
     max_leaves: int = MAX_GROWN_LEAVES
     moves: tuple[tuple[Move, ...], ...] = MOVES
     more: tuple[Expression, ...] = ()

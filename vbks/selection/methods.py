@@ -16,6 +16,7 @@ from vbks.grammar import (
     ABCD_MOVES,
     BASE_FAMILIES,
     CKS_MOVES,
+    GROWN_FAMILIES,
     Expression,
     additive_form,
     canonical,
@@ -68,7 +69,7 @@ class VBKS(Method):
         """All of a fixed space, or what the data favour."""
         if task.space is not None:
             return FixedSpace(task.space, task.warps)
-        words = task.words(BASE_FAMILIES)
+        words = task.words(GROWN_FAMILIES)
         shown = {warp: _changes(task, warp) for warp in task.warps}
         changes = {warp: changes for warp, changes in shown.items() if any(changes)}
         X, _ = task.rows.sample(CHANGE_ROWS, np.random.default_rng(0))

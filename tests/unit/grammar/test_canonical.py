@@ -69,6 +69,8 @@ def test_forms__do_not_depend_on_the_order_written(
         ("SE[1] * SE[2]", "SE[1] * SE[2]"),
         ("SE * SE[1]", "SE * SE[1]"),
         ("SE + SE", "SE + SE"),
+        ("OU * OU", "OU"),
+        ("OU * SE", "OU * SE"),
         ("PER * PER", "PER * PER"),
         ("RQ * RQ", "RQ * RQ"),
         ("LIN * LIN", "LIN * LIN"),

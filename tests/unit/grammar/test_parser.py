@@ -63,7 +63,8 @@ def test_parse__reads_the_grammar(text: str, expression: Expression) -> None:
     [
         (
             "RBF * LIN",
-            "unknown family 'RBF' in 'RBF * LIN' (column 1). Known: C, LIN, PER, PER0, RQ, SE, WN.",
+            "unknown family 'RBF' in 'RBF * LIN' (column 1). "
+            "Known: C, LIN, OU, PER, PER0, RQ, SE, WN.",
         ),
         ("SE *", "expected a kernel after '*' in 'SE *' (column 5), found the end."),
         ("", "expected a kernel in '' (column 1), found the end."),

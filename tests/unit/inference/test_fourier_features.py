@@ -17,6 +17,7 @@ EXPRESSIONS = (
     ("RQ", 2),
     ("PER", 2),
     ("SE + RQ + LIN", 1),
+    ("OU * SE[1] + OU[2]", 2),
     ("SE * PER", 1),
     ("SE[1] * RQ[2] + PER[2]", 2),
     ("(RQ + LIN) * (SE + PER)", 1),

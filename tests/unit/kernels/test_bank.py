@@ -25,6 +25,15 @@ CHANGES = (
     "(SE + CP[1](LIN, C)) * (PER + CW[1](SE, RQ))",
 )
 
+ROUGH = (
+    "OU",
+    "OU * SE + SE",
+    "OU * PER * PER + LIN",
+    "LIN * OU * RQ * RQ",
+    "CP[1](OU, SE) * OU",
+    "(OU + PER0) * (OU + WN)",
+)
+
 
 def random_expressions(count, max_dim=4, seed=0):
     rng = random.Random(seed)
@@ -56,6 +65,8 @@ def spaces():
         pytest.param(K144[::9], 5, id="K144 on all of five inputs"),
         pytest.param(RANDOM, 4, id="random"),
         pytest.param(CHANGES, 1, id="changes"),
+        pytest.param(ROUGH, 1, id="rough"),
+        pytest.param((*ROUGH, "OU[2] * SE[1]"), 3, id="rough on three inputs"),
     ]
 
 

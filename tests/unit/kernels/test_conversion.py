@@ -17,6 +17,7 @@ from gpflow.kernels import (
     Cosine,
     Kernel,
     Linear,
+    Matern12,
     Matern32,
     Matern52,
     Periodic,
@@ -248,6 +249,7 @@ def test_read_theta__takes_noise_from_white_noise_or_the_prior() -> None:
 MADE_IN_GPFLOW: dict[str, Callable[[], Kernel]] = {
     "SE": lambda: SquaredExponential(2.0, 0.5),
     "SE + PER": lambda: SquaredExponential(2.0, 0.5) + Periodic(SquaredExponential(0.3, 0.7), 1.7),
+    "OU + LIN": lambda: Matern12(2.0, 0.5) + Linear(4.0),
     "RQ * LIN": lambda: RationalQuadratic(2.0, 0.5, 3.0) * Linear(4.0),
     "(SE + LIN) * PER * C": lambda: (
         (SquaredExponential(2.0) + Linear(0.3))
@@ -277,6 +279,13 @@ def test_from_gpflow__keeps_the_values_of_kernels_made_in_gpflow(text: str) -> N
     reading = read(MADE_IN_GPFLOW[text]())
     assert str(reading.expression) == text
     assert reading.num_inputs == 1
+
+
+def test_from_gpflow__keeps_a_distance_in_several_inputs_as_gpflow_has_it() -> None:
+    kernel = Matern12(2.0, [0.5, 0.7])
+    assert str(read(kernel, 2).expression) == "Matern12"
+    apart = Matern12(2.0, 0.5, active_dims=[0]) * Matern12(1.0, 0.7, active_dims=[1])
+    assert str(read(apart, 2).expression) == "OU[1] * OU[2]"
 
 
 def test_from_gpflow__gathers_the_scale_of_a_product_in_one_number() -> None:

@@ -55,6 +55,9 @@ PI = Decimal(
         ("SE + WN", 3),
         ("WN + WN", 1),
         ("SE * SE", 3),
+        ("OU", 3),
+        ("OU * OU", 3),
+        ("OU * SE", 4),
         ("SE + SE", 5),
         ("SE * PER", 5),
         ("C * SE * C", 3),
@@ -91,6 +94,8 @@ def test_num_free_parameters__known_by_hand(text: str, count: int) -> None:
         ("SE", 3, False, 3),
         ("SE * SE[2]", 3, True, 5),
         ("SE * SE[2]", 3, False, 4),
+        ("OU * OU[2]", 3, True, 5),
+        ("OU", 3, False, 3),
         ("SE[1] * SE[2]", 2, True, 4),
         ("PER", 2, True, 6),
         ("PER", 2, False, 4),
@@ -295,6 +300,13 @@ class NaiveKernel:
     def leaf_SE(self, inputs: list[tuple[Dual, Dual]]) -> Dual:
         return self.distance(inputs).scaled(Decimal("-0.5")).exp()
 
+    def leaf_OU(self, inputs: list[tuple[Dual, Dual]]) -> Dual:
+        ratios = (
+            self.length(x1 - x2) * lengthscale.inverse()
+            for (x1, x2), lengthscale in zip(inputs, self.per_input(inputs, 0.5, 2.0), strict=True)
+        )
+        return (-reduce(Dual.__add__, ratios)).exp()
+
     def leaf_RQ(self, inputs: list[tuple[Dual, Dual]]) -> Dual:
         alpha = self.draw(0.5, 2.0)
         ratio = self.distance(inputs) * alpha.scaled(Decimal(2)).inverse()
@@ -319,6 +331,9 @@ class NaiveKernel:
             for (x1, x2), lengthscale in zip(inputs, self.per_input(inputs, 0.5, 2.0), strict=True)
         )
         return reduce(Dual.__add__, (ratio * ratio for ratio in ratios))
+
+    def length(self, step: Dual) -> Dual:
+        return Dual(np.abs(step.value))
 
     def waves(self, inputs: list[tuple[Dual, Dual]]) -> tuple[list[Dual], list[Dual]]:
         lengthscales = [ell.inverse() for ell in self.per_input(inputs, 0.6, 1.5)]

@@ -28,11 +28,12 @@ def random_kernel(text: str, num_inputs: int = NUM_INPUTS) -> Kernel:
     return to_gpflow(text, num_inputs, theta=theta)
 
 
-def shorten(right: Any, *smooth: Any) -> None:
-    """Multiply squared exponentials: inverse squared lengthscales add, variances multiply."""
-    relevance = sum(np.asarray(leaf.lengthscales.numpy()) ** -2.0 for leaf in smooth)
-    right.lengthscales.assign(relevance**-0.5)
-    right.variance.assign(np.prod([leaf.variance.numpy() for leaf in smooth]))
+def shorten(right: Any, *leaves: Any) -> None:
+    """Multiply SE or OU: inverse lengthscales, squared for SE, add, and variances multiply."""
+    power = 2.0 if isinstance(right, gpflow.kernels.SquaredExponential) else 1.0
+    relevance = sum(np.asarray(leaf.lengthscales.numpy()) ** -power for leaf in leaves)
+    right.lengthscales.assign(relevance ** (-1.0 / power))
+    right.variance.assign(np.prod([leaf.variance.numpy() for leaf in leaves]))
 
 
 def copy_to(right: Kernel, left: Kernel, scale: float = 1.0) -> None:
@@ -106,6 +107,8 @@ def shorten_factor(left: Any, right: Any) -> None:
 RULES: list[tuple[str, str, Match]] = [
     ("SE * SE", "SE", merge_smooth),
     ("SE[2] * SE[2] * SE[2]", "SE[2]", merge_smooth),
+    ("OU * OU", "OU", merge_smooth),
+    ("OU[2] * OU[2] * OU[2]", "OU[2]", merge_smooth),
     ("C * SE", "SE", absorb_constant),
     ("C * PER", "PER", absorb_constant),
     ("C * LIN[2]", "LIN[2]", absorb_constant),
@@ -119,6 +122,7 @@ RULES: list[tuple[str, str, Match]] = [
     ("WN * PER[2]", "WN", scale_noise),
     ("WN * PER0", "WN", scale_noise),
     ("WN * RQ", "WN", scale_noise),
+    ("WN * OU", "WN", scale_noise),
     ("WN * WN", "WN", scale_noise),
     ("WN * (SE + C * PER)", "WN", scale_noise),
     ("LIN + LIN", "C + LIN", merge_lines),
@@ -128,6 +132,8 @@ RULES: list[tuple[str, str, Match]] = [
     ("(SE + SE) * SE", "SE + SE", shorten_terms),
     ("(SE[2] + SE[2]) * SE[2]", "SE[2] + SE[2]", shorten_terms),
     ("(SE + WN) * SE", "SE + WN", shorten_terms),
+    ("(OU + OU) * OU", "OU + OU", shorten_terms),
+    ("(OU + WN) * OU", "OU + WN", shorten_terms),
     ("CP[2](SE, SE) * SE", "CP[2](SE, SE)", shorten_change),
     ("SE * (SE + PER * SE)", "SE + PER * SE", shorten_factor),
 ]

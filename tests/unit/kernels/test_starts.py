@@ -13,6 +13,7 @@ from vbks.errors import DataError
 from vbks.grammar import K144, arrange, children, parse
 from vbks.kernels.bank import Bank
 from vbks.kernels.changes import Stretch
+from vbks.kernels.first_steps import start_scales
 from vbks.kernels.layout import Layout, lay_out
 from vbks.kernels.parameters import InputSummary
 from vbks.kernels.starts import (
@@ -21,7 +22,6 @@ from vbks.kernels.starts import (
     candidate_rng,
     draw_starts,
     halved_periods,
-    start_scales,
 )
 from vbks.kernels.summaries import summarise_inputs
 
