@@ -11,9 +11,12 @@ from vbks.prediction import Selection
 SHOWN = 10
 """Candidates in a table: the belief is rarely spread over more, and they fit a small window."""
 
+NOT_TO_THE_END = "~"
+"""Before the evidence of a candidate that was dropped, with which the others' is not compared."""
+
 
 def belief_table(selection: Selection, num: int = SHOWN) -> Table:
-    """The best candidates and the belief in each."""
+    """The best candidates and the belief in each; dropped ones have none, only what they were."""
     belief = selection.belief
     shown = belief.head(num)
     rest = belief["probability"][num:].sum()
@@ -24,9 +27,13 @@ def belief_table(selection: Selection, num: int = SHOWN) -> Table:
     table.add_column("warp")
     table.add_column("probability", justify="right")
     table.add_column("log evidence", justify="right")
+    if (shown["status"] == "dropped").any():
+        table.caption = f"{NOT_TO_THE_END} when it left the race, not fitted to the end"
     for _, row in shown.iterrows():
-        kernel, warp = Text(row["expression"]), row["warp"]
-        table.add_row(kernel, warp, f"{row['probability']:.3f}", f"{row['elbo']:.1f}")
+        kernel, warp, is_dropped = Text(row["expression"]), row["warp"], row["status"] == "dropped"
+        probability = "" if is_dropped else f"{row['probability']:.3f}"
+        mark = f"{NOT_TO_THE_END} " if is_dropped else ""
+        table.add_row(kernel, warp, probability, f"{mark}{row['elbo']:.1f}")
     return table
 
 
