@@ -4,8 +4,8 @@ The first nine tenths of each series are fitted and the rest is predicted, as in
 warps are those that the data allow. Others' figures are recomputed from the authors' stored
 predictions; one of the ten has no densities. All three beliefs are scored on the same fits: the
 goals are about the one that is the default, and the others show whether it should be. Growing has
-most of the three minutes that a series may take; without a budget it would end after a hundred
-seconds. Seconds are those of one fit on the cores that the record names.
+no budget, so it ends after the usual time: with 160 seconds, log evidences rise by less than one,
+and densities do not. Seconds are those of one fit on the cores that the record names.
 """
 
 from __future__ import annotations
@@ -57,7 +57,6 @@ class Size:
 FULL = Size(
     ("airline", "solar", "mauna", "wheat", "temperature", "internet", "call_centre"),
     {"K144": vbks.K144, "grow": "grow"},
-    budget=160.0,
 )
 QUICK = Size(("airline",), {"K12": vbks.K12, "grow": "grow"}, budget=10.0)
 
