@@ -39,7 +39,7 @@ def test_fit__belief_is_a_table_with_all_three_beliefs(selection: Selection) -> 
     ]  # fmt: skip
     assert table.loc[0, "expression"] == "LIN + PER"
     np.testing.assert_allclose(table[["vbks", "bayes", "stacking"]].sum(), 1.0)
-    np.testing.assert_array_equal(table["probability"], table["bayes"])
+    np.testing.assert_array_equal(table["probability"], table["vbks"])
     assert (table["status"] == "fitted").all()
 
 

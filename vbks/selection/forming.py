@@ -23,7 +23,7 @@ BeliefKind = Literal["vbks", "bayes", "stacking"]
 KernelPrior = Literal["uniform", "grammar"]
 """All structures alike, or smaller ones likelier."""
 
-DEFAULT_BELIEF: BeliefKind = "bayes"
+DEFAULT_BELIEF: BeliefKind = "vbks"
 """Chosen by measurement: see `docs/design.md`, section on beliefs."""
 
 PAPER_VARIANCE = 0.5
