@@ -16,7 +16,6 @@ from vbks.arrays import Array
 from vbks.data.times import places_of_instants, with_days
 from vbks.data.training import MIN_ROWS
 from vbks.fitting import Space, fit
-from vbks.grammar import GROWN_FAMILIES
 from vbks.inference.local_fit import Posterior
 from vbks.inference.settings import RESTARTS, Inference
 from vbks.selection import DEFAULT_BELIEF, BeliefKind, Budget
@@ -49,7 +48,7 @@ class VBKSRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         likelihood: Any = "gaussian",
         warps: Literal["auto"] | Sequence[str] = "auto",
         bounds: tuple[float, float] | None = None,
-        families: Sequence[str] = GROWN_FAMILIES,
+        families: Sequence[str] | None = None,
         restarts: int = RESTARTS,
         budget: float | Budget | None = None,
         random_state: int | np.random.RandomState | None = 0,

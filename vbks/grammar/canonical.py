@@ -35,6 +35,7 @@ from vbks.grammar.parser import parse
 _CONSTANT = Leaf("C")
 _NOISE = Leaf("WN")
 _CLOSED = ("SE", "OU")
+"""Families of which a product of two is one again."""
 
 
 def leaves_first(operand: Expression) -> tuple[bool, str]:

@@ -165,9 +165,8 @@ def _frequencies(
     """Frequencies of a stationary leaf on its own inputs: [m, d].
 
     Those of SE are normal, and RQ is SE with a precision that has a gamma distribution. Those of OU
-    have a Cauchy distribution. PER has
-    lines at multiples n of 2π/p with weights e^(−z)Iₙ(z), z = 1/ℓ², which are the probabilities of
-    the difference of two Poisson counts of mean z/2.
+    have a Cauchy distribution. PER has lines at multiples n of 2π/p with weights e^(−z)Iₙ(z),
+    z = 1/ℓ², which are the probabilities of the difference of two Poisson counts of mean z/2.
     """
     values = {name: np.exp(theta[list(slots)]) for name, slots in leaf.slots.items()}
     size = (count, num_inputs)

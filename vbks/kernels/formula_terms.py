@@ -88,7 +88,7 @@ def outers_at(
     structure: Structure, values: tf.Tensor, X: tf.Tensor, members: tf.Tensor
 ) -> tf.Tensor:
     """The products of outer functions of some terms at X: [T, S, n]."""
-    slots = tf.split(structure.slots, structure.slot_counts, num=10)[7:]
+    slots = tf.split(structure.slots, structure.slot_counts, num=10)[-3:]
     location, steepness, width = (tf.gather(values, slot) for slot in slots)
     places = tf.gather(structure.term_outers, members)
     return Outers(location, tf.exp(steepness), tf.exp(width), structure, places, X).value

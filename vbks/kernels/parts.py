@@ -16,7 +16,7 @@ IMPOSSIBLE = -1e6
 OTHER_SHAPE = -100.0
 """That of leaves whose lengthscales mean the same: better than nothing, where there is no like."""
 
-SMOOTH = ("SE", "RQ", "OU")
+WITH_LENGTHSCALE = ("SE", "RQ", "OU")
 """Families of such leaves."""
 
 
@@ -39,8 +39,8 @@ class Part:
         """How much the surroundings of two parts have in common."""
         if self.kind != other.kind:
             (family, dim), (other_family, other_dim) = self.kind, other.kind
-            are_smooth = family in SMOOTH and other_family in SMOOTH
-            return OTHER_SHAPE if are_smooth and dim == other_dim else IMPOSSIBLE
+            are_alike = family in WITH_LENGTHSCALE and other_family in WITH_LENGTHSCALE
+            return OTHER_SHAPE if are_alike and dim == other_dim else IMPOSSIBLE
         mine = self.companions + self.above + Counter(self.sides.values())
         theirs = other.companions + other.above + Counter(other.sides.values())
         return 4 * (mine & theirs).total() - mine.total() - theirs.total()
