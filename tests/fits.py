@@ -78,10 +78,24 @@ def with_modes(fit: LocalFit, *weights: float) -> LocalFit:
 
 
 def at_theta(component: Component) -> LocalFit:
-    """The fit of a component as a point estimate at its θ."""
-    H = len(component.theta)
+    """The fit of a component as a point estimate at its θ, to which its q(u) goes along."""
+    H, fit = len(component.theta), component.fit
     mode = Mode(component.theta, np.zeros((H, H)), 1.0, 0.0, 0.0, 0.0)
-    return replace(component.fit, modes=(mode,), posterior="point")
+    return replace(fit, modes=(mode,), posterior="point", q_u=moved_q_u(fit, component.theta))
+
+
+def inducing_factor(fit: LocalFit, theta: Array) -> Array:
+    """L of Kuu at θ, from the twin of the kernel."""
+    K = kernel_matrix(lay_out(fit.expression), theta, fit.inducing, fit.inducing)
+    return np.linalg.cholesky(K + fit.jitter * np.eye(len(K)))
+
+
+def moved_q_u(fit: LocalFit, theta: Array) -> InducingPosterior | None:
+    """The whitened posterior at another θ for the same q(u)."""
+    if fit.q_u is None:
+        return None
+    change = np.linalg.solve(inducing_factor(fit, theta), inducing_factor(fit, fit.theta))
+    return InducingPosterior(change @ fit.q_u.mean, change @ fit.q_u.covariance @ change.T)
 
 
 def covariances(fit: LocalFit, X: Array) -> tuple[Array, Array]:

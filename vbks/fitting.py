@@ -8,15 +8,19 @@ from functools import partial
 from os import PathLike
 from typing import Any, Literal
 
+import numpy as np
+
 from vbks.data import TrainingData, Warp, choose_warps, prepare, read_inputs, warp_to_values
 from vbks.errors import GrammarError, check_one_of
 from vbks.execution import Executor, fingerprint, place_of
 from vbks.grammar import Expression, parse
 from vbks.inference import Progress, make_likelihood
+from vbks.inference.levels import ROWS as LEVEL_ROWS
+from vbks.inference.levels import level_of
 from vbks.inference.likelihoods import Likelihood
 from vbks.inference.local_fit import Posterior
 from vbks.inference.progress import reporting
-from vbks.inference.settings import RESTARTS, Inference
+from vbks.inference.settings import RESTARTS, Inference, check_targets
 from vbks.prediction import Selection
 from vbks.prediction.tracing import trace_belief
 from vbks.selection import (
@@ -118,7 +122,7 @@ def fit(
     elif warps == "auto" and chosen.name != "vbks":
         warps = ("identity",)
     model = make_likelihood(likelihood)
-    rows = prepare(X if y is None else (X, y), standardise_targets=model.is_gaussian)
+    rows = _prepared(X if y is None else (X, y), model, seed)
     data = _warped(rows, warps, bounds, model)
     words, candidates = _words(families), _fixed(space)
     spending = budget_of(budget)
@@ -169,6 +173,16 @@ def fit(
         if trace:
             selection = trace_belief(selection, answer.workshop, trace)
     return selection
+
+
+def _prepared(data: Any, likelihood: Likelihood, seed: int) -> TrainingData:
+    """Rows to learn from, with the level of the function where targets are not standardised."""
+    rows = prepare(data, standardise_targets=likelihood.is_gaussian)
+    if likelihood.is_gaussian:
+        return rows
+    check_targets(likelihood, rows)
+    _, y = rows.sample(LEVEL_ROWS, np.random.default_rng(seed))
+    return rows.with_level(level_of(likelihood, y))
 
 
 def _described(

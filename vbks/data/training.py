@@ -40,6 +40,9 @@ class TrainingData:
     log_jacobian: float = 0.0
     """What turns a log density of these standardised targets into one of those without a warp, so
     that log evidences of different warps can be compared."""
+    has_own_targets: bool = False
+    """Whether targets are read as they are, while the units are those of the function behind them,
+    as with likelihoods that are not Gaussian."""
 
     @property
     def num_rows(self) -> int:
@@ -107,6 +110,11 @@ class TrainingData:
         log_scale = math.log(units.y_scale / self.units.y_scale)
         return replace(self, units=units, log_jacobian=log_slope - self.num_rows * log_scale)
 
+    def with_level(self, level: float) -> TrainingData:
+        """The same rows, with targets as they are and a function that varies around a level."""
+        units = replace(self.units.with_targets_as_they_are(), y_mean=level)
+        return replace(self, units=units, has_own_targets=True)
+
     def part(self, rows: Rows) -> TrainingData:
         """Some of the rows in the same units; sources that are not arrays cannot give them."""
         source = self._array_source("a part of the rows")
@@ -163,7 +171,8 @@ class TrainingData:
 
     def _standardised(self, batch: Batch) -> Batch:
         X, y = batch
-        return self.units.standardise_inputs(X), self.units.standardise_targets(y)
+        z = y if self.has_own_targets else self.units.standardise_targets(y)
+        return self.units.standardise_inputs(X), z
 
 
 def prepare(

@@ -15,7 +15,7 @@ import tensorflow as tf
 from vbks.arrays import Array
 from vbks.inference.candidate import Candidate, final_start, stacked
 from vbks.inference.comparison import Comparison
-from vbks.inference.minibatch import Moments
+from vbks.inference.minibatch import Moments, Slopes
 from vbks.inference.scratch import NO_SCRATCH, Scratch
 from vbks.inference.stage import StochasticStage
 
@@ -61,7 +61,11 @@ def _rate(step: int) -> float:
 
 
 class _State:
-    """Variables of all candidates: θ [K, H], the factor of q(θ), mean and root of q(v)."""
+    """Variables of all candidates: θ [K, H], the factor of q(θ), mean and root of q(w).
+
+    A point has w = L⁻¹u at the θ of the step. With q(θ), q(u) does not depend on θ, and w = L₀⁻¹u
+    at the first θ.
+    """
 
     def __init__(self, stage: StochasticStage, theta: Array) -> None:
         self.stage = stage
@@ -73,6 +77,7 @@ class _State:
         self.below = tf.Variable(np.zeros((K, H, H)))
         self.has_factor = stage.comparison.bounds_theta
         self.is_diagonal = stage.comparison.posterior == "diagonal"
+        self.base = stage.at(theta[:, np.newaxis]).L[:, 0] if self.has_factor else None
         self.optimiser = gpflow.keras.tf_keras.optimizers.Adam()
 
     def numbers(self, steps: int) -> dict[str, Array]:
@@ -110,12 +115,13 @@ class _State:
         theta = self.theta.numpy()
         if factor is not None:
             theta = theta + np.einsum("khj,kj->kh", factor, eta)
-        root = tf.linalg.band_part(self.root, -1, 0)
         here = self.stage.at(theta[:, np.newaxis])
-        slopes = here.slopes([batch], Moments.of_root(tf.convert_to_tensor(self.mean), root))
+        change = None if self.base is None else tf.linalg.triangular_solve(here.L[:, 0], self.base)
+        q, whitened = self._moments(change), change is None
+        slopes = here.slopes([batch], q, whitened=whitened)
         _, by_prior = self.stage.priors.log_density(np.arange(len(theta)), theta)
         by_theta = slopes.gradient.numpy()[:, 0] + by_prior
-        changes = [(by_theta, self.theta), *self._q_changes(slopes.by_mean, slopes.by_covariance)]
+        changes = [(by_theta, self.theta), *self._q_changes(slopes, q, change)]
         if factor is not None:
             pulled = by_theta[:, :, np.newaxis] * eta[:, np.newaxis, :]
             sd = np.exp(self.log_sd.numpy())
@@ -127,11 +133,22 @@ class _State:
             [(tf.where(tf.math.is_finite(g), -g, tf.zeros_like(g)), v) for g, v in changes]
         )
 
+    def _moments(self, change: tf.Tensor | None) -> Moments:
+        """q(v) at the θ of the step, v = T w."""
+        mean, root = tf.convert_to_tensor(self.mean), tf.linalg.band_part(self.root, -1, 0)
+        if change is not None:
+            mean, root = tf.linalg.matvec(change, mean), tf.linalg.matmul(change, root)
+        return Moments.of_root(mean, root)
+
     def _q_changes(
-        self, by_mean: tf.Tensor, by_covariance: tf.Tensor
+        self, slopes: Slopes, q: Moments, change: tf.Tensor | None
     ) -> list[tuple[tf.Tensor, tf.Variable]]:
-        """Gradients of the bound for the mean and the root of q(v), the KL included."""
+        """Gradients of the bound for the mean and the root of q(w), the KL included."""
+        by_mean, curve = slopes.by_mean - q.mean, 2.0 * slopes.by_covariance
+        curve = tf.linalg.set_diag(curve, tf.linalg.diag_part(curve) - 1.0)
+        if change is not None:
+            by_mean = tf.linalg.matvec(change, by_mean, transpose_a=True)
+            curve = tf.linalg.matmul(change, tf.linalg.matmul(curve, change), transpose_a=True)
         root = tf.linalg.band_part(self.root, -1, 0)
-        by_root = tf.linalg.matmul(2.0 * by_covariance, root) - root
-        by_root += tf.linalg.diag(1.0 / tf.linalg.diag_part(root))
-        return [(by_mean - self.mean, self.mean), (tf.linalg.band_part(by_root, -1, 0), self.root)]
+        by_root = tf.linalg.matmul(curve, root) + tf.linalg.diag(1.0 / tf.linalg.diag_part(root))
+        return [(by_mean, self.mean), (tf.linalg.band_part(by_root, -1, 0), self.root)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import gpflow
@@ -12,7 +11,6 @@ import tensorflow as tf
 
 from vbks.arrays import Array
 from vbks.inference.likelihoods import Likelihood
-from vbks.inference.minibatch import Batch, FixedTheta, NaturalParameters
 from vbks.kernels import KernelBank
 
 STEP = 1e-4
@@ -77,34 +75,28 @@ def _information(
 
 
 def conditional_information(
-    at: Callable[[Array], FixedTheta],
-    theta: Array,
-    batch: Batch,
-    num_rows: int,
-    likelihood: Likelihood,
-    q: NaturalParameters,
+    moved: tuple[Array, Array, Array], y: Array, num_rows: int, likelihood: Likelihood
 ) -> Array:
-    """How sharply the bound determines θ while q(v) stays, by the method of Gauss and Newton.
+    """How sharply rows determine θ while q(u) stays, by the method of Gauss and Newton.
 
     That is Σ c ∂m ∂m over rows, where m is the mean of q(f) and c the curvature of the likelihood,
-    and what noise tells about its own parameters. θ is [K, H], the result [K, H, H].
+    and what noise tells about its own parameters: [K, H, H]. ``moved`` are means and variances of
+    q(f) and noise variances [K, 1 + H, n], at θ and with a `STEP` added to each of its numbers, and
+    y [n] are the targets of these rows.
     """
-    X, y = batch
-    H, weight = theta.shape[1], num_rows / len(y)
-    steps = np.concatenate([np.zeros((1, H)), STEP * np.eye(H)])
-    here = at(theta[:, np.newaxis] + steps)
-    mean, variance, noise = here.marginals(X, q.moments())
-    e = likelihood.expectations(tf.constant(y, mean.dtype), mean, variance, noise)
-    slopes = np.diff(_first_and_moved(mean.numpy()), axis=2)[:, :, 0] / STEP
-    curvature = np.maximum(-2.0 * e.by_variance.numpy()[:, 0], 0.0)
+    mean, variance, noise = moved
+    weight, targets = num_rows / len(y), tf.constant(y)
+    e = likelihood.expectations(targets, *(tf.constant(part[:, 0]) for part in moved))
+    slopes = (mean[:, 1:] - mean[:, :1]) / STEP
+    curvature = np.maximum(-2.0 * e.by_variance.numpy(), 0.0)
     about_function = np.einsum("kn,kin,kjn->kij", curvature, slopes, slopes)
     if likelihood.is_gaussian:
-        log_slopes = np.diff(_first_and_moved(np.log(noise.numpy())), axis=2)[:, :, 0] / STEP
+        log_slopes = (np.log(noise[:, 1:]) - np.log(noise[:, :1])) / STEP
         about_noise = 0.5 * np.einsum("kin,kjn->kij", log_slopes, log_slopes)
     else:
         about_noise = np.zeros_like(about_function)
-        here_only = (mean[:, 0], variance[:, 0], noise[:, 0])
-        about_noise[:, 0, 0] = parameter_information(likelihood, tf.constant(y), *here_only)
+        here = (tf.constant(part[:, 0]) for part in (mean, variance, noise))
+        about_noise[:, 0, 0] = parameter_information(likelihood, targets, *here)
     return np.asarray(weight * (about_function + about_noise))
 
 
@@ -118,12 +110,6 @@ def parameter_information(
         e = likelihood.expectations(y, mean, variance, moved)
         slopes.append(tf.reduce_sum(e.by_noise * moved, axis=-1).numpy())
     return np.asarray(np.maximum((slopes[0] - slopes[1]) / (2 * STEP), 0.0))
-
-
-def _first_and_moved(values: Array) -> Array:
-    """Values [K, 1 + H, n] as pairs of the first and each other: [K, H, 2, n]."""
-    first = np.broadcast_to(values[:, :1], values[:, 1:].shape)
-    return np.stack([first, values[:, 1:]], axis=2)
 
 
 @tf.function(autograph=False, reduce_retracing=True)

@@ -3,82 +3,137 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
 from vbks.arrays import Array
+from vbks.inference.base_samples import base_samples
 from vbks.inference.candidate import Candidate, failed_fit, local_fit, stacked
 from vbks.inference.comparison import POSTERIOR_SAMPLES, Comparison
-from vbks.inference.information import conditional_information
+from vbks.inference.information import STEP, conditional_information, expected_information
 from vbks.inference.laplace import Laplace, from_precision
-from vbks.inference.local_fit import InducingPosterior, LocalFit, Mode
-from vbks.inference.minibatch import STEP_LENGTH, Moments, NaturalParameters
+from vbks.inference.local_fit import (
+    ConditionalPosteriors,
+    InducingPosterior,
+    LocalFit,
+    Mode,
+)
+from vbks.inference.mean_field import MeanField
+from vbks.inference.minibatch import Batch, Moments, NaturalParameters, climb
 from vbks.inference.stage import StochasticStage
 from vbks.inference.variational import entropy
 
-PASSES = 10
-"""Natural-gradient steps on all rows, where no single one is exact."""
+PASSES = 60
+"""Natural-gradient steps on all rows at most, where no single one is exact; most fits take ten."""
 
 VALUE_ROWS = 200_000
 """Rows over which the bound is averaged, unless noise is Gaussian and one pass gives it."""
+
+SAMPLED_ROWS = 200_000
+"""Rows up to which samples of θ have a q(v|θ) of their own, which takes a pass for each. Beyond,
+θ is known so well that it is enough to keep what rows say about u."""
 
 PAIRS = POSTERIOR_SAMPLES // 2
 """Samples of θ come as pairs ±η."""
 
 INFORMATION_ROWS = 512
-"""Rows from which the curvature of the bound at fixed q(v) is estimated."""
+"""Rows from which the curvature of the bound at fixed q(u) is estimated."""
+
+FALL = 1.0
+"""Nats, beside three standard errors, by which a bound must have fallen for its fit to fail."""
+
+
+class _Passed(NamedTuple):
+    """q(v) at one θ of each candidate, the bound without q(θ) and its standard error [K]."""
+
+    q: NaturalParameters
+    value: Array
+    error: Array
+    converged: Array
 
 
 def finish(chunk: Sequence[Candidate], comparison: Comparison) -> list[LocalFit]:
     """q(u) and the bound at θ, or over samples of q(θ), with Laplace's volume beside it."""
     stage = StochasticStage.of(chunk, comparison)
-    if not comparison.likelihood.is_gaussian:
-        chunk = _not_below_start(stage, chunk)
     theta = stacked([c.thetas[0] for c in chunk], stage.bank.num_slots)
-    q, value, error = _passes(stage, theta[:, np.newaxis])
+    passed = _passes(stage, theta)
     log_prior, _ = stage.priors.log_density(np.arange(len(chunk)), theta)
-    laplace = stage.curvature(theta, value[:, 0] + log_prior, q)
-    elbo, factor = value[:, 0], np.zeros_like(laplace.factor)
-    error = error[:, 0]
-    if comparison.posterior == "laplace":
-        factor = laplace.factor
-    if comparison.bounds_theta:
-        factor = _factor(stage, chunk, theta, q)
-        q, elbo, error = _integrated(stage, theta, factor)
-    moments = Moments(*(part.numpy() for part in q.moments()))
+    laplace = stage.curvature(theta, passed.value + log_prior, passed.q)
+    fell = _falls(stage, chunk, passed, log_prior)
+    ends = _ends(stage, chunk, theta, passed, laplace)
+    moments = Moments(*(part.numpy() for part in ends.q.moments()))
     fits = []
     for k, c in enumerate(chunk):
-        if not (np.isfinite(laplace.log_evidence[k]) and np.isfinite(elbo[k])):
+        reason = fell[k]
+        if not (np.isfinite(laplace.log_evidence[k]) and np.isfinite(ends.elbo[k])):
             reason = f"no finite bound, also with a jitter of {c.jitter:g}."
+        if reason:
             fits.append(failed_fit(c, comparison, reason))
             continue
-        own = float(elbo[k]) if comparison.bounds_theta else math.nan
+        own = float(ends.elbo[k]) if comparison.bounds_theta else math.nan
         fits.append(
             replace(
                 local_fit(c, comparison),
-                modes=(_mode(c, laplace, factor, log_prior, k, own),),
-                elbo=float(elbo[k]),
-                standard_error=float(error[k]),
-                q_u=InducingPosterior(moments.mean[k], moments.covariance[k]),
+                modes=(_mode(c, laplace, ends.factor, log_prior, k, own),),
+                elbo=float(ends.elbo[k]),
+                standard_error=float(ends.error[k]),
+                q_u=InducingPosterior(moments.mean[k], moments.covariance[k], ends.samples[k]),
+                converged=c.converged and bool(passed.converged[k]),
             )
         )
     return fits
 
 
-def _not_below_start(stage: StochasticStage, chunk: Sequence[Candidate]) -> list[Candidate]:
-    """Candidates, those back where their climb began that have ended below."""
-    joint = []
-    for place in (0, -1):
-        theta = stacked([c.thetas[place] for c in chunk], stage.bank.num_slots)
-        _, value, _ = _passes(stage, theta[:, np.newaxis])
-        log_prior, _ = stage.priors.log_density(np.arange(len(chunk)), theta)
-        joint.append(np.where(np.isfinite(value[:, 0]), value[:, 0] + log_prior, -np.inf))
+class _Ends(NamedTuple):
+    """What a kind of q(θ) leads to: its factor [K, H, H], q(u), the bound [K] and its error."""
+
+    factor: Array
+    q: NaturalParameters
+    elbo: Array
+    error: Array
+    samples: list[ConditionalPosteriors | None]
+
+
+def _ends(
+    stage: StochasticStage,
+    chunk: Sequence[Candidate],
+    theta: Array,
+    passed: _Passed,
+    laplace: Laplace,
+) -> _Ends:
+    comparison = stage.comparison
+    none: list[ConditionalPosteriors | None] = [None] * len(chunk)
+    if comparison.bounds_theta:
+        factor = _factor(stage, chunk, theta, passed.q)
+        return _Ends(factor, *_integrated(stage, chunk, theta, factor, passed.q), none)
+    if comparison.posterior == "point":
+        no_factor = np.zeros_like(laplace.factor)
+        return _Ends(no_factor, passed.q, passed.value, passed.error, none)
+    has_samples = comparison.likelihood.is_gaussian and comparison.num_rows <= SAMPLED_ROWS
+    samples = _conditionals(stage, chunk, laplace) if has_samples else none
+    return _Ends(laplace.factor, passed.q, passed.value, passed.error, samples)
+
+
+def _falls(
+    stage: StochasticStage, chunk: Sequence[Candidate], passed: _Passed, log_prior: Array
+) -> list[str]:
+    """Why candidates have failed whose bound is lower than where their steps began; or nothing."""
+    if stage.comparison.likelihood.is_gaussian:
+        return [""] * len(chunk)
+    theta = stacked([c.thetas[-1] for c in chunk], stage.bank.num_slots)
+    before = _passes(stage, theta)
+    prior_before, _ = stage.priors.log_density(np.arange(len(chunk)), theta)
+    fall = before.value + prior_before - passed.value - log_prior
+    limit = FALL + 3.0 * np.hypot(before.error, passed.error)
     return [
-        c if end >= start else replace(c, thetas=c.thetas[-1:], converged=False)
-        for c, end, start in zip(chunk, *joint, strict=True)
+        f"its bound fell by {fall[k]:.1f} nats while θ was optimised."
+        if np.isfinite(fall[k]) and fall[k] > limit[k]
+        else ""
+        for k in range(len(chunk))
     ]
 
 
@@ -97,52 +152,102 @@ def _mode(
     )
 
 
-def _passes(stage: StochasticStage, theta: Array) -> tuple[NaturalParameters, Array, Array]:
-    """q(v), the bound [K, S] without KL(q(θ)‖p(θ)) and its standard error."""
-    data, here = stage.comparison.data, stage.at(theta)
-    size = stage.block_size(theta.shape[1])
+def _passes(stage: StochasticStage, theta: Array) -> _Passed:
+    """The best q(v) at θ [K, H], and the bound with it."""
+    data, here = stage.comparison.data, stage.at(theta[:, np.newaxis])
+    size = stage.block_size()
     if stage.comparison.likelihood.is_gaussian:
         q, value = here.optimum(data.blocks(size))
-        return q, value.numpy(), np.zeros(value.shape)
-    q = stage.no_q()
-    for _ in range(PASSES):
-        q = q.mixed(here.full_step(data.blocks(size), q), STEP_LENGTH)
-    blocks = islice(data.blocks(size), math.ceil(VALUE_ROWS / size))
-    value, error = here.value(blocks, q)
-    return q, value.numpy(), error.numpy()
+        return _Passed(q, value.numpy()[:, 0], np.zeros(len(theta)), np.ones(len(theta), bool))
+    found = here.climbed(lambda: data.blocks(size), stage.no_q(), PASSES)
+    value, error = here.value(_value_blocks(stage, size), found.q.moments())
+    return _Passed(found.q, value.numpy()[:, 0], error.numpy()[:, 0], found.converged.numpy())
+
+
+def _value_blocks(stage: StochasticStage, size: int) -> Iterator[Batch]:
+    return islice(stage.comparison.data.blocks(size), math.ceil(VALUE_ROWS / size))
+
+
+def _samples(
+    stage: StochasticStage, chunk: Sequence[Candidate], mean: Array, factor: Array
+) -> Array:
+    """Samples of q(θ) that are the same whatever other candidates there are: [K, S, H]."""
+    samples = np.repeat(mean[:, np.newaxis], POSTERIOR_SAMPLES, axis=1)
+    for k, c in enumerate(chunk):
+        H = len(c.layout)
+        eta = base_samples(POSTERIOR_SAMPLES, H, stage.comparison.seed)
+        samples[k, :, :H] += eta @ factor[k, :H, :H].T
+    return samples
+
+
+def _conditionals(
+    stage: StochasticStage, chunk: Sequence[Candidate], laplace: Laplace
+) -> list[ConditionalPosteriors | None]:
+    """The best q(v|θ) of Gaussian noise at samples of θ, all in one pass over the data."""
+    samples = _samples(stage, chunk, laplace.mean, laplace.factor)
+    K, S, H = samples.shape
+    rows = stage.repeated(S)
+    here = rows.at(samples.reshape(K * S, 1, H))
+    q, _ = here.optimum(stage.comparison.data.blocks(rows.block_size()))
+    mean, covariance = (part.numpy().reshape(K, S, *part.shape[1:]) for part in q.moments()[:2])
+    found: list[ConditionalPosteriors | None] = []
+    for k, c in enumerate(chunk):
+        finite = np.flatnonzero(np.isfinite(mean[k].sum(axis=1) + covariance[k].sum(axis=(1, 2))))
+        own = samples[k, finite, : len(c.layout)], mean[k, finite], covariance[k, finite]
+        found.append(ConditionalPosteriors(*own) if len(finite) else None)
+    return found
 
 
 def _factor(
     stage: StochasticStage, chunk: Sequence[Candidate], theta: Array, q: NaturalParameters
 ) -> Array:
-    """Factors of q(θ): those that the climb has found, or from the curvature at fixed q(v)."""
+    """Factors of q(θ): those that the climb has found, or from the curvature at fixed q(u)."""
     if all(len(c.factor) for c in chunk):
         found = np.zeros((*theta.shape, theta.shape[1]))
         for k, c in enumerate(chunk):
             found[k, : len(c.factor), : len(c.factor)] = c.factor
         return found
-    shared = stage.comparison
-    rows = shared.data.sample(INFORMATION_ROWS, shared.rng("conditional information"))
+    shared, H = stage.comparison, theta.shape[1]
+    X, y = shared.data.sample(INFORMATION_ROWS, shared.rng("conditional information"))
+    steps = np.concatenate([np.zeros((1, H)), STEP * np.eye(H)])
+    field = MeanField(stage, theta, theta[:, np.newaxis] + steps)
     precision = conditional_information(
-        stage.at, theta, rows, shared.num_rows, shared.likelihood, q
+        field.marginals(X, q), y, shared.num_rows, shared.likelihood
     )
-    precision = precision + stage.priors.precision[:, :, np.newaxis] * np.eye(theta.shape[1])
+    precision += _inducing_information(stage, theta)
+    precision += stage.priors.precision[:, :, np.newaxis] * np.eye(H)
     if shared.posterior == "diagonal":
-        precision = precision * np.eye(theta.shape[1])
+        precision = precision * np.eye(H)
     return from_precision(theta, precision, np.zeros(len(theta)), stage.priors).factor
 
 
+def _inducing_information(stage: StochasticStage, theta: Array) -> Array:
+    """What u tells about θ through p(u|θ), whose covariance is Kuu: [K, H, H]."""
+    Z = stage.comparison.Z
+    noise = np.repeat(stage.jitter[:, np.newaxis], len(Z), axis=1)
+    return expected_information(stage.bank, theta, Z, len(Z), 0.0, noise)
+
+
 def _integrated(
-    stage: StochasticStage, theta: Array, factor: Array
+    stage: StochasticStage,
+    chunk: Sequence[Candidate],
+    theta: Array,
+    factor: Array,
+    start: NaturalParameters,
 ) -> tuple[NaturalParameters, Array, Array]:
-    """q(v) shared by fixed samples of q(θ), the bound [K] over them, and its standard error."""
-    eta = stage.comparison.rng("samples of q(θ)").normal(size=(theta.shape[1], PAIRS)).T
-    # Means of squares are one, as they should be: the bound of a parabola is then exact.
-    eta /= np.sqrt(np.mean(eta**2, axis=0))
-    eta = np.concatenate([eta, -eta])
-    samples = theta[:, np.newaxis] + np.einsum("khj,sj->ksh", factor, eta)
-    q, value, error = _passes(stage, samples)
-    rows = np.repeat(np.arange(len(theta)), len(eta))
+    """q(u) shared by samples of q(θ), the bound [K] over them, and its standard error."""
+    samples = _samples(stage, chunk, theta, factor)
+    field, data = MeanField(stage, theta, samples), stage.comparison.data
+    size = field.block_size
+    if stage.comparison.likelihood.is_gaussian:
+        q = field.best_gaussian(data.blocks(size))
+    else:
+        q = climb(lambda own: field.step_and_value(data.blocks(size), own), start, PASSES).q
+    blocks = data.blocks(size)
+    if not stage.comparison.likelihood.is_gaussian:
+        blocks = _value_blocks(stage, size)
+    value, error = field.value(blocks, q)
+    rows = np.repeat(np.arange(len(theta)), samples.shape[1])
     log_prior, _ = stage.priors.log_density(rows, samples.reshape(len(rows), -1))
     joint = value + log_prior.reshape(value.shape)
     pairs = 0.5 * (joint[:, :PAIRS] + joint[:, PAIRS:])

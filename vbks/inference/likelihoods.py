@@ -91,6 +91,10 @@ class Likelihood(Protocol):
         """A new GPflow likelihood with the learned parameter at a value."""
         ...
 
+    def at_level(self, level: float) -> Likelihood:
+        """The same for a function that varies around a level, which moments then leave out."""
+        ...
+
 
 @dataclass(frozen=True)
 class Gaussian:
@@ -126,6 +130,10 @@ class Gaussian:
         bound = min(default_likelihood_positive_minimum(), 0.5 * noise)
         return gpflow.likelihoods.Gaussian(noise, variance_lower_bound=bound)
 
+    def at_level(self, level: float) -> Gaussian:
+        """The same: standardised targets have no level."""
+        return self
+
 
 @tf.function(autograph=False, reduce_retracing=True)
 def _gaussian(
@@ -142,13 +150,15 @@ class GPflowLikelihood:
 
     The first of its parameters that is a positive number and trainable is learned for every
     candidate, with the prior of slot 0 of θ in place of one that it has for GPflow. The others
-    stay as they came with the object, which is copied.
+    stay as they came with the object, which is copied. The function varies around ``level``, which
+    is left out of the means that go in and of pseudo-targets.
     """
 
     is_gaussian = False
 
-    def __init__(self, likelihood: gpflow.likelihoods.Likelihood) -> None:
+    def __init__(self, likelihood: gpflow.likelihoods.Likelihood, level: float = 0.0) -> None:
         _check_is_scalar(likelihood)
+        self.level = level
         self._likelihood = copy.deepcopy(likelihood)
         self.name = type(likelihood).__name__
         self.parameter_name = _learnable_parameter(likelihood)
@@ -162,7 +172,11 @@ class GPflowLikelihood:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Compiled functions stay behind: a copy compiles its own, in another process or here."""
-        return GPflowLikelihood, (self._likelihood,)
+        return GPflowLikelihood, (self._likelihood, self.level)
+
+    def at_level(self, level: float) -> GPflowLikelihood:
+        """The same for a function that varies around a level."""
+        return self if level == self.level else GPflowLikelihood(self._likelihood, level)
 
     @property
     def has_parameter(self) -> bool:
@@ -180,7 +194,7 @@ class GPflowLikelihood:
         self, y: tf.Tensor, mean: tf.Tensor, variance: tf.Tensor, noise: tf.Tensor
     ) -> Expectations:
         """GPflow's variational expectations, a closed form or a quadrature, with derivatives."""
-        return Expectations(*self._evaluate(y, mean, variance, noise))
+        return Expectations(*self._evaluate(y, mean + self.level, variance, noise))
 
     def check_targets(self, y: Array, first_row: int = 1) -> None:
         """Refuse targets to which the likelihood gives no probability, naming the first."""
@@ -194,6 +208,10 @@ class GPflowLikelihood:
         )
 
     def pseudo_targets(self, y: Array) -> Array:
+        """The f, less its level, at which the mean of the likelihood is near y."""
+        return self._linked(y) - self.level
+
+    def _linked(self, y: Array) -> Array:
         """The f at which the mean of the likelihood is near y, or y where its link is not known."""
         likelihood = self._likelihood
         match likelihood:

@@ -50,8 +50,23 @@ class Mode:
 
 @dataclass(frozen=True, eq=False)
 class InducingPosterior:
-    """q(v) = N(mean, covariance) of the whitened function values u = L v at inducing inputs."""
+    """q(v) = N(mean, covariance) of whitened values v = L⁻¹u at inducing inputs, L at the mode.
 
+    It goes with the mean of q(θ). At another θ, q(u) stays the same where the bound is over a full
+    or diagonal q(θ), which is then independent of it. Otherwise what the rows say about u stays,
+    and the prior p(u|θ) changes; or ``samples`` have q(v|θ).
+    """
+
+    mean: Array
+    covariance: Array
+    samples: ConditionalPosteriors | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ConditionalPosteriors:
+    """The best q(v|θ) at samples of q(θ): θ [S, H], means [S, M] and covariances [S, M, M]."""
+
+    theta: Array
     mean: Array
     covariance: Array
 

@@ -11,7 +11,7 @@ factorised once for all minibatches at the same θ, and Kuu is pulled back once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import gpflow
@@ -22,11 +22,24 @@ from vbks.inference import whitening
 from vbks.inference.likelihoods import LOG_TWO_PI, Likelihood
 from vbks.kernels import KernelBank
 
-STEPS = 10
-"""Natural-gradient steps on the same rows, where noise is not Gaussian ..."""
+STEPS = 15
+"""Natural-gradient steps of q(v) on the same rows at most, where noise is not Gaussian."""
 
-STEP_LENGTH = 0.7
-"""... and their length: the full step overshoots where the likelihood is far from a parabola."""
+FIRST_LENGTH = 0.7
+"""Length of the first natural-gradient step: a full one overshoots where the likelihood is far from
+a parabola."""
+
+LONGER, SHORTER = 1.4, 0.25
+"""Factors on the length of the next step, after one that was accepted and one that was not."""
+
+LEAST_LENGTH = 1e-4
+"""Length of a step below which no step raises the bound."""
+
+TOLERANCE = 1e-4
+"""Nats that the last step has gained when natural-gradient steps end."""
+
+ROUNDING = 1e-12
+"""Share of a bound by which it may fall through rounding."""
 
 Batch = tuple[Array, Array]
 """Inputs [B, D] and targets [B]."""
@@ -42,13 +55,20 @@ class NaturalParameters(NamedTuple):
         """Means, covariances and the value that KL(q(v)‖N(0, I)) has."""
         return Moments(*whitening.moments_of(self.precision, self.linear))
 
-    def mixed(self, other: NaturalParameters, share: float) -> NaturalParameters:
-        """A natural-gradient step of length ``share`` towards another Gaussian."""
+    def mixed(self, other: NaturalParameters, share: Any) -> NaturalParameters:
+        """A natural-gradient step towards another Gaussian, of one length or one for each [K]."""
+        share = tf.reshape(tf.convert_to_tensor(share, self.linear.dtype), [-1, 1])
         return NaturalParameters(
-            *(
-                (1.0 - share) * mine + share * theirs
-                for mine, theirs in zip(self, other, strict=True)
-            )
+            (1.0 - share[:, :, tf.newaxis]) * self.precision
+            + share[:, :, tf.newaxis] * other.precision,
+            (1.0 - share) * self.linear + share * other.linear,
+        )
+
+    def where(self, chosen: tf.Tensor, other: NaturalParameters) -> NaturalParameters:
+        """These for the candidates that are chosen [K], and the others' for the rest."""
+        return NaturalParameters(
+            tf.where(chosen[:, tf.newaxis, tf.newaxis], self.precision, other.precision),
+            tf.where(chosen[:, tf.newaxis], self.linear, other.linear),
         )
 
     def or_prior(self) -> NaturalParameters:
@@ -57,11 +77,7 @@ class NaturalParameters(NamedTuple):
         sizes = tf.reduce_sum(tf.abs(self.precision), [1, 2]) + tf.reduce_sum(
             tf.abs(self.linear), 1
         )
-        finite = tf.math.is_finite(sizes)
-        return NaturalParameters(
-            tf.where(finite[:, tf.newaxis, tf.newaxis], self.precision, prior.precision),
-            tf.where(finite[:, tf.newaxis], self.linear, prior.linear),
-        )
+        return self.where(tf.math.is_finite(sizes), prior)
 
     @classmethod
     def prior(cls, num_candidates: int, num_inducing: int) -> NaturalParameters:
@@ -86,6 +102,42 @@ class Moments(NamedTuple):
         covariance = tf.linalg.matmul(root, root, transpose_b=True)
         half_log_det = tf.reduce_sum(tf.math.log(tf.abs(tf.linalg.diag_part(root))), -1)
         return cls(mean, covariance, whitening.kl_from_prior(mean, covariance, half_log_det))
+
+
+class Climbed(NamedTuple):
+    """Gaussians q(v) after natural-gradient steps, the bound with them [K], and who has arrived."""
+
+    q: NaturalParameters
+    value: tf.Tensor
+    converged: tf.Tensor
+
+
+def climb(
+    step_and_value: Callable[[NaturalParameters], tuple[NaturalParameters, tf.Tensor]],
+    q: NaturalParameters,
+    max_steps: int,
+    tolerance: float = TOLERANCE,
+) -> Climbed:
+    """Natural-gradient steps, each candidate's as long as its bound rises.
+
+    A likelihood with linear tails has no curvature far from its target: a step of length one from
+    there leads anywhere. A step that lowers the bound is taken back, and the next one is shorter.
+    """
+    target, value = step_and_value(q)
+    length = tf.fill(tf.shape(value), tf.constant(FIRST_LENGTH, value.dtype))
+    converged = ~tf.math.is_finite(value)
+    for _ in range(max_steps):
+        if tf.reduce_all(converged):
+            break
+        proposal = q.mixed(target, length)
+        new_target, new_value = step_and_value(proposal)
+        gain = new_value - value
+        is_better = gain >= -ROUNDING * tf.abs(value)
+        converged |= is_better & (gain < tolerance) | (length < LEAST_LENGTH)
+        q, target = proposal.where(is_better, q), new_target.where(is_better, target)
+        value = tf.where(is_better, new_value, value)
+        length = tf.where(is_better, tf.minimum(LONGER * length, 1.0), SHORTER * length)
+    return Climbed(q, value, converged & tf.math.is_finite(value))
 
 
 class Slopes(NamedTuple):
@@ -137,9 +189,13 @@ class FixedTheta:
         if self.likelihood.is_gaussian:
             return self.full_step(batches, q)
         batches = list(batches)
-        for _ in range(STEPS):
-            q = q.mixed(self.full_step(batches, q), STEP_LENGTH)
-        return q
+        return self.climbed(lambda: batches, q, STEPS).q
+
+    def climbed(
+        self, rows: Callable[[], Iterable[Batch]], q: NaturalParameters, max_steps: int
+    ) -> Climbed:
+        """q(v) after natural-gradient steps that never lower the bound of these rows."""
+        return climb(lambda own: self.step_and_value(rows(), own.moments()), q, max_steps)
 
     def optimum(self, blocks: Iterable[Batch]) -> tuple[NaturalParameters, tf.Tensor]:
         """The best q(v) for Gaussian noise, and the bound with it [K, S], by one pass over rows."""
@@ -166,26 +222,40 @@ class FixedTheta:
     def full_step(self, blocks: Iterable[Batch], q: NaturalParameters) -> NaturalParameters:
         """Where a natural-gradient step of length one on these rows leads."""
         moments = None if self.likelihood.is_gaussian else q.moments()
+        return self._full_step(blocks, moments)[0]
+
+    def step_and_value(
+        self, blocks: Iterable[Batch], q: Moments
+    ) -> tuple[NaturalParameters, tf.Tensor]:
+        """Where a natural-gradient step of length one leads, and the bound before it: [K].
+
+        Samples of θ count alike in the bound, which is without KL(q(θ)‖p(θ)).
+        """
+        target, value = self._full_step(blocks, q)
+        return target, tf.reduce_mean(value, axis=1) - q.kl
+
+    def _full_step(
+        self, blocks: Iterable[Batch], q: Moments | None
+    ) -> tuple[NaturalParameters, tf.Tensor]:
         total, seen = None, 0
+        value = tf.zeros(self.theta.shape[:2], self.theta.dtype)
         for batch in blocks:
             size = len(batch[1])
-            new = self._natural(*self._tensors(batch), moments)
+            new, rows = self._natural(*self._tensors(batch), q)
             seen += size
+            value += tf.reduce_sum(rows, axis=-1)
             total = new if total is None else total.mixed(new, size / seen)
         assert total is not None
-        return total
+        return total, value * (self.num_rows / seen)
 
-    def value(self, blocks: Iterable[Batch], q: NaturalParameters) -> tuple[tf.Tensor, tf.Tensor]:
+    def value(self, blocks: Iterable[Batch], q: Moments) -> tuple[tf.Tensor, tf.Tensor]:
         """The bound without KL(q(θ)‖p(θ)) [K, S] and its standard error, by all or some rows."""
-        moments = q.moments()
         total = squares = tf.zeros(self.theta.shape[:2], self.theta.dtype)
         seen = 0
         for batch in blocks:
             X, y = self._tensors(batch)
             Kuf, diagonal, noise = self._kernels(X)
-            mean, variance = whitening.marginals(
-                self.L, Kuf, diagonal, moments.mean, moments.covariance
-            )
+            mean, variance = whitening.marginals(self.L, Kuf, diagonal, q.mean, q.covariance)
             rows = self.likelihood.expectations(y, mean, variance, noise).value
             total += tf.reduce_sum(rows, -1)
             squares += tf.reduce_sum(tf.square(rows), -1)
@@ -193,7 +263,7 @@ class FixedTheta:
         spread = tf.sqrt(tf.maximum(squares / seen - tf.square(total / seen), 0.0))
         left = max(1.0 - seen / self.num_rows, 0.0)
         error = spread * self.num_rows * (left / seen) ** 0.5
-        return total * (self.num_rows / seen) - moments.kl[:, tf.newaxis], error
+        return total * (self.num_rows / seen) - q.kl[:, tf.newaxis], error
 
     def slopes(
         self,
@@ -241,18 +311,25 @@ class FixedTheta:
             Kuu = self.bank(self.theta, self.Z)
         return tape.gradient(Kuu, self.theta, output_gradients=upstream)
 
-    def _natural(self, X: tf.Tensor, y: tf.Tensor, q: Moments | None) -> NaturalParameters:
+    def _natural(
+        self, X: tf.Tensor, y: tf.Tensor, q: Moments | None
+    ) -> tuple[NaturalParameters, tf.Tensor]:
+        """Where rows lead q(v), and their expected log likelihoods [K, S, B].
+
+        Without moments, noise is Gaussian, sites do not depend on q(v), and values are left out.
+        """
         Kuf, diagonal, noise = self._kernels(X)
         weight = self._weight(y)
         if q is None:
-            return NaturalParameters(*whitening.gaussian_natural(self.L, Kuf, noise, y, weight))
+            sites = whitening.gaussian_natural(self.L, Kuf, noise, y, weight)
+            return NaturalParameters(*sites), tf.zeros_like(noise)
         mean, variance = whitening.marginals(self.L, Kuf, diagonal, q.mean, q.covariance)
         e = self.likelihood.expectations(y, mean, variance, noise)
-        # Likelihoods that are not log-concave have rows that would take precision away; with the
-        # size of their curvature instead, steps still go uphill, and q(v) stays a Gaussian.
-        curvature = tf.abs(2.0 * e.by_variance)
-        sites = curvature, e.by_mean + curvature * mean
-        return NaturalParameters(*whitening.natural_from_sites(self.L, Kuf, *sites, weight))
+        # A likelihood that is not log-concave has rows that take precision away.
+        curvature = -2.0 * e.by_variance
+        pull = e.by_mean + curvature * mean
+        sites = whitening.natural_from_sites(self.L, Kuf, curvature, pull, weight)
+        return NaturalParameters(*sites), e.value
 
     def _batch_slopes(self, X: tf.Tensor, y: tf.Tensor, q: Moments) -> tuple[_Sums, tf.Tensor]:
         with tf.GradientTape() as tape:

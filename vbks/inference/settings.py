@@ -79,7 +79,8 @@ def compare(
     model = make_likelihood(likelihood)
     rows = prepare(data, standardise_targets=model.is_gaussian)
     _check_warp(model, rows)
-    _check_targets(model, rows)
+    check_targets(model, rows)
+    model = model.at_level(rows.units.y_mean)
     check_one_of("inference", inference, ("auto", "exact", "collapsed", "stochastic"))
     check_one_of("posterior", posterior, ("auto", "full", "diagonal", "laplace", "point"))
     check_one_of("ascent", ascent, ("natural", "plain"))
@@ -188,7 +189,8 @@ def _check_warp(likelihood: Likelihood, rows: TrainingData) -> None:
         )
 
 
-def _check_targets(likelihood: Likelihood, rows: TrainingData) -> None:
+def check_targets(likelihood: Likelihood, rows: TrainingData) -> None:
+    """Refuse targets that the likelihood cannot have drawn, naming the first row."""
     if likelihood.is_gaussian:
         return
     first_row = 1

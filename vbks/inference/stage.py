@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import tensorflow as tf
@@ -47,6 +47,13 @@ class StochasticStage:
         )
         jitter = np.array([c.jitter for c in chunk])
         return cls(comparison, bank, priors, tf.constant(comparison.Z), jitter)
+
+    def repeated(self, num: int) -> StochasticStage:
+        """The stage in which every candidate is there several times, one after the other."""
+        expressions = [layout.expression for layout in self.bank.layouts for _ in range(num)]
+        c = self.comparison
+        bank = bank_of(expressions, c.num_inputs, ard=c.ard)
+        return replace(self, bank=bank, jitter=np.repeat(self.jitter, num))
 
     def at(self, theta: Array) -> FixedTheta:
         """The bound at θ [K, S, H]."""

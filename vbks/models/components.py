@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
-from scipy.stats import qmc
 
 from vbks.arrays import Array, Mask, Rows
-from vbks.inference.local_fit import LocalFit, Mode
+from vbks.inference.base_samples import base_samples
+from vbks.inference.local_fit import ConditionalPosteriors, LocalFit, Mode
 
 Member: TypeAlias = tuple[LocalFit, float]
 """A fit and its weight."""
@@ -44,6 +43,8 @@ class Component:
     weight: float
     member: int
     """The place of the fit among the members."""
+    sample: int | None = None
+    """The place of θ among the samples that the fit has a q(v|θ) of its own for."""
 
 
 def without_negligible(weights: Array, negligible: float) -> Rows:
@@ -65,13 +66,35 @@ def draw_components(
     """
     modes = [part for place, member in enumerate(members) for part in _modes(place, *member)]
     weights = np.array([weight for _, _, _, weight in modes])
-    has_spread = np.array([bool(np.any(mode.factor)) for _, _, mode, _ in modes])
+    has_spread = np.array([_is_drawn(fit, mode) for _, fit, mode, _ in modes])
     counts = _counts(weights, has_spread, num_samples, _most_components(members))
     return [
-        Component(fit, theta, weight / count, place)
+        component
         for (place, fit, mode, weight), count in zip(modes, counts, strict=True)
-        for theta in mode.mean + base_samples(count, len(mode.mean), seed) @ mode.factor.T
+        for component in _components(place, fit, mode, weight, count, seed)
     ]
+
+
+def _is_drawn(fit: LocalFit, mode: Mode) -> bool:
+    """Whether samples of θ are drawn here: q(θ) has a spread, and the fit has no samples."""
+    return bool(np.any(mode.factor)) and _stored(fit) is None
+
+
+def _stored(fit: LocalFit) -> ConditionalPosteriors | None:
+    return None if fit.q_u is None else fit.q_u.samples
+
+
+def _components(
+    place: int, fit: LocalFit, mode: Mode, weight: float, count: int, seed: int
+) -> Iterator[Component]:
+    """The samples of θ that the fit has a posterior for, or new ones."""
+    stored = _stored(fit)
+    if stored is not None and np.any(mode.factor):
+        for sample, theta in enumerate(stored.theta):
+            yield Component(fit, theta, weight / len(stored.theta), place, sample)
+        return
+    for theta in mode.mean + base_samples(count, len(mode.mean), seed) @ mode.factor.T:
+        yield Component(fit, theta, weight / count, place)
 
 
 def at_means(fit: LocalFit) -> LocalFit:
@@ -80,19 +103,9 @@ def at_means(fit: LocalFit) -> LocalFit:
     return replace(fit, modes=tuple(modes))
 
 
-def base_samples(count: int, num_slots: int, seed: int) -> Array:
-    """Points η [S, H] that stand for N(0, I): pairs ±η, with mean squares of one; one is zero.
-
-    A function of θ that is at most quadratic in each of its numbers, and has no products of them,
-    has the right mean over these.
-    """
-    if count == 1:
-        return np.zeros((1, num_slots))
-    num_pairs = -(-count // 2)
-    draw = qmc.MultivariateNormalQMC(np.zeros(num_slots), seed=np.random.default_rng(seed))
-    eta = draw.random(2 ** math.ceil(math.log2(num_pairs)))[:num_pairs]
-    eta = eta / np.sqrt(np.mean(eta**2, axis=0))
-    return np.concatenate([eta, -eta])
+def at_mode(component: Component) -> Component:
+    """The component with θ at the mean of the first mode, to which the q(v) of its fit belongs."""
+    return replace(component, theta=component.fit.theta)
 
 
 def matrix_bytes(fit: LocalFit) -> int:

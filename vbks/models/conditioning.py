@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from vbks.arrays import Array
+from vbks.arrays import Array, Rows
 from vbks.data import TrainingData
 from vbks.errors import DataError
 from vbks.inference.local_fit import LocalFit
 from vbks.inference.whitening import factorise, gaussian_sums
-from vbks.models.components import Component, Member, at_means, draw_components
+from vbks.models.components import Component, Member, at_means, at_mode, draw_components
 from vbks.models.posteriors import (
     BLOCK,
     ELEMENTS_AT_ONCE,
@@ -141,18 +141,74 @@ def _collapsed(pieces: Sequence[_Piece]) -> list[Posteriors]:
 
 
 def _stochastic(piece: _Piece) -> Posteriors:
-    """q(v) as the fit has it, the same for all samples of θ."""
-    moments: dict[int, tuple[Array, Array]] = {}
-    order = []
-    for component in piece.kernels.components:
-        q_u = component.fit.q_u
-        if q_u is None:
-            raise DataError(f"'{component.fit.expression}' has no q(u), which predictions need.")
-        if id(q_u) not in moments:
-            moments[id(q_u)] = q_u.mean, _root(q_u.covariance)
-        order.append(id(q_u))
-    m, W = (np.stack([moments[key][part] for key in order]) for part in (0, 1))
-    return piece.finish(piece.factor(), as_tensor(m), as_tensor(W))
+    """q(v|θ) of each component, from the q(v) that its fit has at the mode or at samples of θ."""
+    L = piece.factor()
+    given = [_given_moments(component) for component in piece.kernels.components]
+    m, W = (np.stack([moments[part] for moments in given]) for part in (0, 1))
+    for places, move in (
+        (_moved(piece, mean_field=True), _with_u_held),
+        (_moved(piece, mean_field=False), _with_sites_held),
+    ):
+        if len(places):
+            modes = [at_mode(piece.kernels.components[place]) for place in places]
+            base = _Piece(modes, piece.data, piece.Z.numpy()).factor()
+            m[places], W[places] = move(base, tf.gather(L, places), m[places], W[places])
+    return piece.finish(L, as_tensor(m), as_tensor(W))
+
+
+def _given_moments(component: Component) -> tuple[Array, Array]:
+    """The mean and a root of the covariance of q(v) that the fit has for a component."""
+    q_u = component.fit.q_u
+    if q_u is None:
+        raise DataError(f"'{component.fit.expression}' has no q(u), which predictions need.")
+    if component.sample is None or q_u.samples is None:
+        return q_u.mean, _root(q_u.covariance)
+    return q_u.samples.mean[component.sample], _root(q_u.samples.covariance[component.sample])
+
+
+def _moved(piece: _Piece, *, mean_field: bool) -> Rows:
+    """Components whose θ is not the one that their q(v) is for, and whose q(u) stays or not."""
+    return np.array(
+        [
+            place
+            for place, c in enumerate(piece.kernels.components)
+            if c.sample is None
+            and (c.fit.posterior in ("full", "diagonal")) == mean_field
+            and not np.array_equal(c.theta, c.fit.theta)
+        ],
+        np.intp,
+    )
+
+
+@compiled
+def _with_u_held(
+    base: tf.Tensor, L: tf.Tensor, m: tf.Tensor, W: tf.Tensor
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """q(v) at another θ for the same q(u): v = L⁻¹ L₀ v₀."""
+    change = tf.linalg.triangular_solve(L, base)
+    return tf.linalg.matvec(change, m), tf.linalg.matmul(W, change, transpose_b=True)
+
+
+@compiled
+def _with_sites_held(
+    base: tf.Tensor, L: tf.Tensor, m: tf.Tensor, W: tf.Tensor
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """q(v) at another θ for the same likelihood of u and the prior p(u|θ).
+
+    In coordinates v₀ = L₀⁻¹u rows add S₀⁻¹ − I to the precision and S₀⁻¹m₀ to the linear term;
+    those are linear in u, so that with v₀ = T v they turn into Tᵀ(S₀⁻¹ − I)T and TᵀS₀⁻¹m₀.
+    """
+    S = tf.linalg.matmul(W, W, transpose_a=True)
+    root = tf.linalg.cholesky(S)
+    eye = tf.eye(tf.shape(S)[-1], batch_shape=tf.shape(S)[:-2], dtype=S.dtype)
+    inverse = tf.linalg.triangular_solve(root, eye)
+    change = tf.linalg.triangular_solve(base, L)
+    turned = tf.linalg.matmul(inverse, change)
+    precision = tf.linalg.matmul(turned, turned, transpose_a=True)
+    precision -= tf.linalg.matmul(change, change, transpose_a=True)
+    linear = tf.linalg.matvec(turned, tf.linalg.matvec(inverse, m), transpose_a=True)
+    m, W = _best_q(precision, linear)
+    return m, W
 
 
 def _root(covariance: Array) -> Array:

@@ -40,7 +40,9 @@ def gpflow_model(
     """The candidate at the mean of its highest mode of q(θ), trained, in standardised units.
 
     Inputs go in as ``data.units.standardise_inputs(X)``, and what comes out goes through
-    ``restore_moments``. White noise is in the model's likelihood.
+    ``restore_moments``. White noise is in the model's likelihood. With a likelihood that is not
+    Gaussian the function is on the scale of its link, its level is the model's mean function, and
+    only inputs are to be converted.
     """
     kernel = _silenced(to_gpflow(fit.expression, fit.num_inputs, theta=fit.theta, ard=fit.ard))
     likelihood = Gaussian() if likelihood is None else likelihood
@@ -51,7 +53,8 @@ def gpflow_model(
             "take from its configuration. Call gpflow.config.set_default_jitter with it first."
         )
     if fit.bound == "stochastic":
-        return _svgp(fit, kernel, noise)
+        level = 0.0 if likelihood.is_gaussian else data.units.y_mean
+        return _svgp(fit, kernel, noise, level)
     X, y = data.arrays()
     rows = (X, y[:, np.newaxis])
     if fit.bound == "exact":
@@ -59,7 +62,9 @@ def gpflow_model(
     return SGPR(rows, kernel, fit.inducing, likelihood=noise)
 
 
-def _svgp(fit: LocalFit, kernel: Kernel, noise: gpflow.likelihoods.Likelihood) -> SVGP:
+def _svgp(
+    fit: LocalFit, kernel: Kernel, noise: gpflow.likelihoods.Likelihood, level: float
+) -> SVGP:
     if fit.q_u is None:
         raise DataError(f"'{fit.expression}' has no q(u): {fit.status}, {fit.reason}")
     root = np.linalg.cholesky(fit.q_u.covariance)
@@ -67,6 +72,7 @@ def _svgp(fit: LocalFit, kernel: Kernel, noise: gpflow.likelihoods.Likelihood) -
         kernel,
         noise,
         fit.inducing,
+        mean_function=gpflow.functions.Constant(level) if level else None,
         q_mu=fit.q_u.mean[:, np.newaxis],
         q_sqrt=root[np.newaxis],
         whiten=True,

@@ -13,6 +13,7 @@ from check_shapes import check_shapes, inherit_check_shapes
 from gpflow import Parameter
 from gpflow.base import InputData, MeanAndVariance, RegressionData, TensorType
 from gpflow.conditionals import conditional
+from gpflow.covariances import Kuu
 from gpflow.kernels import Kernel
 from gpflow.likelihoods import Likelihood
 from gpflow.models import SVGP
@@ -63,6 +64,10 @@ class VariationalSVGP(SVGP):
     q(u) is integrated out as in GPflow or, with `sample_inducing`, sampled as u = C_u η_u + m_u,
     which is the paper's way; the bound is the same, its estimate has more noise.
 
+    q(u) is that of the function's own values, as in the paper: those that are likely under all
+    likely θ are about the same, while whitened ones change with every scale in θ. With `whiten`,
+    the whitened values are independent of θ instead. Unless it is given, q(u) starts as p(u).
+
     Predictions are averaged over samples of θ. Two threads must not evaluate one model at once.
     """
 
@@ -78,6 +83,7 @@ class VariationalSVGP(SVGP):
         num_samples: int = NUM_SAMPLES,
         num_prediction_samples: int = NUM_PREDICTION_SAMPLES,
         sample_inducing: bool = False,
+        whiten: bool = False,
         **svgp_arguments: Any,
     ) -> None:
         if min(num_samples, num_prediction_samples) < 1:
@@ -86,7 +92,9 @@ class VariationalSVGP(SVGP):
                 f"got {num_samples} and {num_prediction_samples}."
             )
         kernel, likelihood = copy.deepcopy((kernel, likelihood))
-        super().__init__(kernel, likelihood, inducing_variable, **svgp_arguments)
+        super().__init__(kernel, likelihood, inducing_variable, whiten=whiten, **svgp_arguments)
+        if not whiten and not {"q_mu", "q_sqrt"} & set(svgp_arguments):
+            self._start_from_prior()
         self._theta = ParameterVector(trainable_parameters(kernel=kernel, likelihood=likelihood))
         if not len(self._theta):
             raise VbksError(
@@ -100,6 +108,18 @@ class VariationalSVGP(SVGP):
         self.num_samples = num_samples
         self.num_prediction_samples = num_prediction_samples
         self.sample_inducing = sample_inducing
+
+    def _start_from_prior(self) -> None:
+        """Let q(u) be p(u) where the inducing values of all outputs have one covariance."""
+        K = Kuu(self.inducing_variable, self.kernel, jitter=gpflow.config.default_jitter())
+        if K.shape.rank != 2:
+            return
+        if self.q_sqrt.shape.rank == 2:
+            self.q_sqrt.assign(
+                tf.broadcast_to(tf.sqrt(tf.linalg.diag_part(K))[:, None], self.q_sqrt.shape)
+            )
+        else:
+            self.q_sqrt.assign(tf.broadcast_to(tf.linalg.cholesky(K), self.q_sqrt.shape))
 
     @property
     def theta_names(self) -> tuple[str, ...]:

@@ -128,6 +128,7 @@ def _encode_data(warp: Warp, data: TrainingData, packing: Packing) -> dict[str, 
         "y_mean": plain_number(units.y_mean),
         "y_scale": plain_number(units.y_scale),
         "log_jacobian": plain_number(data.log_jacobian),
+        "has_own_targets": data.has_own_targets,
         "notices": list(data.notices),
     }
 
@@ -144,7 +145,10 @@ def _decode_data(record: Record, source: Source, unpacking: Unpacking) -> tuple[
     if not (np.isfinite(units.x_mean).all() and np.isfinite(scales).all() and (scales > 0).all()):
         raise damaged(f"{record.place} has units that are not numbers with scales above 0")
     log_jacobian = record.finite("log_jacobian")
-    return units.warp, TrainingData(source, units, record.texts("notices"), log_jacobian)
+    # Formats before the second have no level of the function, so that either reading is the same.
+    has_own = record.flag("has_own_targets") if "has_own_targets" in record.values else False
+    data = TrainingData(source, units, record.texts("notices"), log_jacobian, has_own)
+    return units.warp, data
 
 
 def _encode_settings(settings: BeliefSettings) -> dict[str, Any]:

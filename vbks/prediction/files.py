@@ -20,7 +20,7 @@ from vbks.storage.plain_file import read_plain, write_plain
 from vbks.storage.records import Record
 from vbks.version import __version__
 
-FORMAT = 1
+FORMAT = 2
 """Number of the format that is written; those up to it are read."""
 
 KIND = "vbks selection"

@@ -10,6 +10,7 @@ from vbks.errors import DataError, FileError, GrammarError
 from vbks.grammar import Expression, leaves, parse
 from vbks.inference.local_fit import (
     Bound,
+    ConditionalPosteriors,
     InducingPosterior,
     LocalFit,
     Mode,
@@ -20,7 +21,15 @@ from vbks.inference.local_fit import (
 from vbks.kernels import family_of, lay_out
 from vbks.storage.records import Packing, Record, Unpacking, damaged, plain_number
 
-FIT_ARRAYS = ("theta_mean", "theta_factor", "u_mean", "u_covariance")
+FIT_ARRAYS = (
+    "theta_mean",
+    "theta_factor",
+    "u_mean",
+    "u_covariance",
+    "sample_theta",
+    "sample_mean",
+    "sample_covariance",
+)
 """Names of the arrays that fits are packed into."""
 
 
@@ -61,6 +70,10 @@ def encode_fit(fit: LocalFit, inducing: InducingInputs, packing: Packing) -> dic
     if fit.q_u is not None:
         packing.add("u_mean", fit.q_u.mean)
         packing.add("u_covariance", fit.q_u.covariance)
+        if fit.q_u.samples is not None:
+            packing.add("sample_theta", fit.q_u.samples.theta)
+            packing.add("sample_mean", fit.q_u.samples.mean)
+            packing.add("sample_covariance", fit.q_u.samples.covariance)
     return {
         "expression": str(fit.expression),
         "warp": warp_to_values(fit.warp),
@@ -80,6 +93,7 @@ def encode_fit(fit: LocalFit, inducing: InducingInputs, packing: Packing) -> dic
         "modes": [_encode_mode(mode) for mode in fit.modes],
         "inducing": inducing.place_of(fit.inducing),
         "q_u": None if fit.q_u is None else len(fit.q_u.mean),
+        "samples": _num_samples(fit),
         "jitter": plain_number(fit.jitter),
         "ard": bool(fit.ard),
         "converged": bool(fit.converged),
@@ -162,11 +176,30 @@ def _decode_modes(record: Record, unpacking: Unpacking) -> tuple[Mode, ...]:
     )
 
 
+def _num_samples(fit: LocalFit) -> int:
+    """Samples of θ that have a posterior of their own."""
+    samples = None if fit.q_u is None else fit.q_u.samples
+    return 0 if samples is None else len(samples.theta)
+
+
 def _decode_q_u(record: Record, unpacking: Unpacking) -> InducingPosterior | None:
     if record.is_null("q_u"):
         return None
     M = record.count("q_u")
-    return InducingPosterior(unpacking.take("u_mean", M), unpacking.take("u_covariance", M, M))
+    mean, covariance = unpacking.take("u_mean", M), unpacking.take("u_covariance", M, M)
+    return InducingPosterior(mean, covariance, _decode_samples(record, unpacking, M))
+
+
+def _decode_samples(record: Record, unpacking: Unpacking, M: int) -> ConditionalPosteriors | None:
+    """The samples of a fit; formats before the second have none."""
+    S = record.count("samples") if "samples" in record.values else 0
+    if not S:
+        return None
+    return ConditionalPosteriors(
+        unpacking.take("sample_theta", S, record.count("num_parameters")),
+        unpacking.take("sample_mean", S, M),
+        unpacking.take("sample_covariance", S, M, M),
+    )
 
 
 def encode_race_step(step: RaceStep) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from vbks.inference import (
     information,
     make_likelihood,
 )
-from vbks.inference.information import conditional_information, expected_information
+from vbks.inference.information import STEP, conditional_information, expected_information
 from vbks.kernels import Bank, lay_out
 
 EXPRESSIONS = ("SE", "C", "SE * PER + LIN", "LIN + WN * LIN")
@@ -108,24 +108,29 @@ def test_pieces__change_nothing(monkeypatch):
 
 
 def stage(text, likelihood):
-    """The bound of one expression as a function of θ [K, S, H], and a q(v) to hold."""
+    """Marginals at θ and with a step in each slot as a function of θ, and a q(v) to hold."""
     bank, num_rows = Bank([text]), 2 * len(X)
+    rng = np.random.default_rng(3)
+    root = rng.normal(size=(1, len(Z), len(Z)))
+    precision = np.eye(len(Z)) + root @ root.swapaxes(1, 2)
+    linear = tf.constant(3 * rng.normal(size=(1, len(Z))))
+    q = NaturalParameters(tf.constant(precision), linear).moments()
 
     def at(theta):
         return FixedTheta(bank, theta, tf.constant(Z), likelihood, num_rows, JITTER)
 
-    rng = np.random.default_rng(3)
-    root = rng.normal(size=(1, len(Z), len(Z)))
-    precision = np.eye(len(Z)) + root @ root.swapaxes(1, 2)
-    q = NaturalParameters(tf.constant(precision), tf.constant(3 * rng.normal(size=(1, len(Z)))))
-    return at, draw(bank), num_rows, q
+    def moved(theta):
+        steps = np.concatenate([np.zeros((1, theta.shape[1])), STEP * np.eye(theta.shape[1])])
+        return tuple(part.numpy() for part in at(theta[:, np.newaxis] + steps).marginals(X, q))
+
+    return at, moved, draw(bank), num_rows, q
 
 
 @pytest.mark.parametrize("text", ["SE", "SE + LIN"])
 def test_conditional_information__equals_gauss_and_newton(text):
     likelihood = make_likelihood("gaussian")
-    at, theta, num_rows, q = stage(text, likelihood)
-    layout, m = lay_out(text), q.moments().mean.numpy()[0]
+    _, moved, theta, num_rows, q = stage(text, likelihood)
+    layout, m = lay_out(text), q.mean.numpy()[0]
 
     def mean(own):
         """Of q(f) at all rows: Kfu L⁻ᵀ m."""
@@ -136,19 +141,19 @@ def test_conditional_information__equals_gauss_and_newton(text):
     expected = slopes @ slopes.T / np.exp(theta[0, 0])
     expected[0, 0] += 0.5 * len(X)
     expected *= num_rows / len(X)
-    found = conditional_information(at, theta, (X, Y), num_rows, likelihood, q)
+    found = conditional_information(moved(theta), Y, num_rows, likelihood)
     np.testing.assert_allclose(found[0], expected, rtol=2e-3, atol=1e-3 * expected.max())
 
 
 def test_conditional_information__of_a_learned_parameter_is_its_curvature():
     likelihood = make_likelihood("student_t")
-    at, theta, num_rows, q = stage("SE", likelihood)
-    found = conditional_information(at, theta, (X, Y), num_rows, likelihood, q)
+    at, moved, theta, num_rows, q = stage("SE", likelihood)
+    found = conditional_information(moved(theta), Y, num_rows, likelihood)
 
     def value(change):
-        moved = theta.copy()
-        moved[:, 0] += change
-        return at(moved[:, np.newaxis]).value([(X, Y)], q)[0].numpy()[0, 0]
+        there = theta.copy()
+        there[:, 0] += change
+        return at(there[:, np.newaxis]).value([(X, Y)], q)[0].numpy()[0, 0]
 
     curvature = -(value(1e-3) - 2 * value(0.0) + value(-1e-3)) / 1e-6
     np.testing.assert_allclose(found[0, 0, 0], max(curvature, 0.0), rtol=1e-2)
@@ -156,7 +161,7 @@ def test_conditional_information__of_a_learned_parameter_is_its_curvature():
 
 def test_conditional_information__of_a_parameter_that_is_idle_is_none():
     likelihood = make_likelihood("bernoulli")
-    at, theta, num_rows, q = stage("SE", likelihood)
-    found = conditional_information(at, theta, (X, 1.0 * (Y > 0)), num_rows, likelihood, q)
+    _, moved, theta, num_rows, _ = stage("SE", likelihood)
+    found = conditional_information(moved(theta), 1.0 * (Y > 0), num_rows, likelihood)
     assert (found[0, 0] == 0).all()
     assert np.linalg.eigvalsh(found[0, 1:, 1:]).min() > 0

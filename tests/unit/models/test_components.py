@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from fits import NUM_ROWS, make_fit, with_modes
 
+from vbks.inference.base_samples import base_samples
 from vbks.models import components
 from vbks.models.components import (
     LEAST_SAMPLES,
     NEGLIGIBLE,
     at_means,
-    base_samples,
     draw_components,
     matrix_bytes,
     without_negligible,
