@@ -24,7 +24,7 @@ from vbks.kernels.inheritance import Parent, inherit
 from vbks.kernels.layout import NOISE_SLOT, Layout, Node
 from vbks.kernels.parameters import InputSummary
 from vbks.kernels.parts import parts_of
-from vbks.kernels.suggestions import num_waves, other_periods, suggested
+from vbks.kernels.suggestions import FIRST_ZERO, num_waves, other_periods, suggested
 from vbks.kernels.summaries import pooled
 
 Place = TypeVar("Place")
@@ -41,8 +41,12 @@ MEMORY = 3.0
 LEAST_SHARE = math.exp(-4.0)
 """Variance of the shortest of the terms that go from long to short, as a share of the longest's."""
 
-ROUGHER_START, MEMORY_START, LONG_TO_SHORT_START = 4, 6, 7
-"""Which starts, counted from 0, are as suggested but rougher, with a memory, and long to short."""
+LINES_START, ROUGHER_START, MEMORY_START, LONG_TO_SHORT_START = 2, 4, 6, 7
+"""Which starts, counted from 0, are as suggested but have several lines with their zeros before the
+data, are rougher, have a memory, and go from long to short."""
+
+NEXT_ZERO = 0.5
+"""Distance between the zeros of several lines before the data, in ranges."""
 
 APART = 0.25
 """Spacings within which places have little to do with each other, as if each were a category ..."""
@@ -148,6 +152,15 @@ def halved_periods(layout: Layout, theta: Array) -> Array:
     return np.array(halves).reshape(-1, len(theta))
 
 
+def long_to_short(
+    layout: Layout, summaries: Sequence[InputSummary], rng: np.random.Generator
+) -> Array:
+    """The start whose smooth terms go from long to short: [1, H], or [0, H] if no sum has two."""
+    has_any = any(len(terms) > 1 for terms in _smooth_terms(layout, layout.root))
+    starts = draw_starts(layout, summaries, LONG_TO_SHORT_START + 1, rng)
+    return starts[LONG_TO_SHORT_START:] if has_any else starts[:0]
+
+
 def _starts(
     layout: Layout,
     summaries: Sequence[InputSummary],
@@ -181,6 +194,7 @@ def _starts(
     _roughen(layout, by_input, starts, known)
     if not known:
         _spread_lengthscales(layout, by_input, starts)
+    _place_line_factors(layout, by_input, starts)
     beside_lines = dict(_beside_lines(layout, by_input))
     if beside_lines:
         starts[2:4] = starts[:1]
@@ -294,6 +308,31 @@ def _place_changes(
                 starts[row, slots["width"]] = math.log(place.width)
             if turn % 2:
                 starts[row, slots["steepness"]] = -math.log(SHARP * x.spacing)
+
+
+def _place_line_factors(
+    layout: Layout, by_input: Mapping[int | None, InputSummary], starts: Array
+) -> None:
+    """Make one start as suggested, with the zeros of several factors before the data.
+
+    A product of lines then grows all along, as it does where noise and waves grow with a trend.
+    """
+    slots = [
+        index
+        for part in parts_of(layout.root)
+        for index in part.node.slots.get("location", ())
+        if part.companions and layout.slots[index].parameter.start is families.start_location
+    ]
+    counts = Counter(layout.slots[index].dim for index in slots)
+    if max(counts.values(), default=0) < 2:
+        return
+    row = slice(LINES_START, LINES_START + 1)
+    starts[row] = starts[:1]
+    for index in reversed(slots):
+        x = by_input[layout.slots[index].dim]
+        counts[layout.slots[index].dim] -= 1
+        further = counts[layout.slots[index].dim]
+        starts[row, index] = x.low - (FIRST_ZERO + NEXT_ZERO * further) * x.range
 
 
 def _beside_lines(
