@@ -23,6 +23,7 @@ from vbks.kernels import (
     candidate_rng,
     draw_starts,
     halved_periods,
+    long_to_short,
     num_waves,
     start_scales,
 )
@@ -64,6 +65,9 @@ CLIMB_SCHEDULE = ((12, 3), (30, 2))
 CHILD_CLIMB_SCHEDULE = ((4, 3), (8, 2), (16, 1))
 """The same for children, of which searches have many: a fifth of the time less, for a nat in one of
 twenty candidates."""
+
+HEAD_START = 30
+"""Evaluations of a start that had no look, before it is climbed from beside the others."""
 
 BEGINNING = 16
 """Evaluations of a climb after which candidates far behind leave, where there are many."""
@@ -179,15 +183,19 @@ def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]
     """The best starts of every candidate to the top of their log posteriors."""
     if comparison.has_middle and not any(c.has_begun for c in chunk):
         return climb_on(begin_climb(chunk, comparison), comparison)
-    return _climb(chunk, [_climb_starts(c) for c in chunk], comparison, CLIMB_EVALUATIONS)
+    evidence = comparison.final_evidence(max(c.jitter for c in chunk))
+    starts = _climb_starts(chunk, comparison, evidence)
+    return _climb(chunk, starts, comparison, CLIMB_EVALUATIONS)
 
 
 def begin_climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
     """The beginning of climbs, or where all rows are dear, whole climbs on some of them."""
-    starts = [_climb_starts(c) for c in chunk]
+    jitter = max(c.jitter for c in chunk)
     if not comparison.has_middle:
+        starts = _climb_starts(chunk, comparison, comparison.final_evidence(jitter))
         return _climb(chunk, starts, comparison, BEGINNING)
-    middle = comparison.middle_evidence(max(c.jitter for c in chunk))
+    middle = comparison.middle_evidence(jitter)
+    starts = _climb_starts(chunk, comparison, middle)
     schedules = [_climb_schedule(c) for c in chunk]
     climbed = climb_from(chunk, starts, comparison, middle, schedules, CLIMB_EVALUATIONS)
     return [c if len(c.values) else b for c, b in zip(climbed, chunk, strict=True)]
@@ -221,12 +229,34 @@ def _climb_schedule(candidate: Candidate) -> Schedule:
     return CLIMB_SCHEDULE if candidate.parent is None else CHILD_CLIMB_SCHEDULE
 
 
-def _climb_starts(candidate: Candidate) -> Array:
-    """The best starts, and the best with half of each period, unless an earlier fit goes on."""
-    best = candidate.thetas[:CLIMBERS]
-    if candidate.has_begun:
-        return best
-    return np.concatenate([best, halved_periods(candidate.layout, best[0])])
+def _climb_starts(
+    chunk: Sequence[Candidate], comparison: Comparison, evidence: Evidence
+) -> list[Array]:
+    """The best starts, and the best with half of each period, unless an earlier fit goes on.
+
+    Smooth terms that go from long to short start once more where the look saw some of the rows,
+    on which short ones may have become long. They have a head start, as others have had a look.
+    """
+    starts = [c.thetas[:CLIMBERS] for c in chunk]
+    fresh = [k for k, c in enumerate(chunk) if not c.has_begun]
+    for k in fresh:
+        starts[k] = np.concatenate([starts[k], halved_periods(chunk[k].layout, starts[k][0])])
+    if comparison.looks_at_all:
+        return starts
+    more = {k: _long_to_short(chunk[k], comparison) for k in fresh if chunk[k].parent is None}
+    more = {k: start for k, start in more.items() if len(start)}
+    if more:
+        chosen, begun = [chunk[k] for k in more], list(more.values())
+        schedules: list[Schedule] = [()] * len(more)
+        ahead = climb_from(chosen, begun, comparison, evidence, schedules, HEAD_START)
+        for k, candidate in zip(more, ahead, strict=True):
+            starts[k] = np.concatenate([starts[k], candidate.thetas])
+    return starts
+
+
+def _long_to_short(candidate: Candidate, comparison: Comparison) -> Array:
+    rng = candidate_rng(comparison.seed, candidate.expression)
+    return long_to_short(candidate.layout, comparison.summaries, rng)
 
 
 def climb_from(

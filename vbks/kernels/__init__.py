@@ -14,7 +14,7 @@ from vbks.kernels.periodogram import period_candidates
 from vbks.kernels.priors import Priors, slot_priors
 from vbks.kernels.reading import KernelReading, from_gpflow
 from vbks.kernels.registry import family_of, register_family, registered_families
-from vbks.kernels.starts import candidate_rng, draw_starts, halved_periods
+from vbks.kernels.starts import candidate_rng, draw_starts, halved_periods, long_to_short
 from vbks.kernels.suggestions import num_waves
 from vbks.kernels.summaries import summarise_inputs
 from vbks.kernels.terms import is_batchable
@@ -46,6 +46,7 @@ __all__ = [
     "halved_periods",
     "is_batchable",
     "lay_out",
+    "long_to_short",
     "num_free_parameters",
     "num_traces",
     "num_waves",

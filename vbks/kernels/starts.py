@@ -17,14 +17,14 @@ import numpy as np
 
 from vbks.arrays import Array
 from vbks.errors import DataError
-from vbks.grammar.expression import ChangePoint, ChangeWindow, Expression, Leaf
+from vbks.grammar.expression import ChangePoint, ChangeWindow, Expression, Leaf, Sum
 from vbks.kernels import families
 from vbks.kernels.changes import Stretch
 from vbks.kernels.inheritance import Parent, inherit
-from vbks.kernels.layout import NOISE_SLOT, Layout
+from vbks.kernels.layout import NOISE_SLOT, Layout, Node
 from vbks.kernels.parameters import InputSummary
 from vbks.kernels.parts import parts_of
-from vbks.kernels.suggestions import num_waves, other_periods, suggested
+from vbks.kernels.suggestions import FIRST_ZERO, num_waves, other_periods, suggested
 from vbks.kernels.summaries import pooled
 
 Place = TypeVar("Place")
@@ -37,6 +37,16 @@ ROUGHER = 0.2
 
 MEMORY = 3.0
 """... and the shortest in another, in spacings."""
+
+LEAST_SHARE = math.exp(-4.0)
+"""Variance of the shortest of the terms that go from long to short, as a share of the longest's."""
+
+LINES_START, ROUGHER_START, MEMORY_START, LONG_TO_SHORT_START = 2, 4, 6, 7
+"""Which starts, counted from 0, are as suggested but have several lines with their zeros before the
+data, are rougher, have a memory, and go from long to short."""
+
+NEXT_ZERO = 0.5
+"""Distance between the zeros of several lines before the data, in ranges."""
 
 APART = 0.25
 """Spacings within which places have little to do with each other, as if each were a category ..."""
@@ -142,6 +152,15 @@ def halved_periods(layout: Layout, theta: Array) -> Array:
     return np.array(halves).reshape(-1, len(theta))
 
 
+def long_to_short(
+    layout: Layout, summaries: Sequence[InputSummary], rng: np.random.Generator
+) -> Array:
+    """The start whose smooth terms go from long to short: [1, H], or [0, H] if no sum has two."""
+    has_any = any(len(terms) > 1 for terms in _smooth_terms(layout, layout.root))
+    starts = draw_starts(layout, summaries, LONG_TO_SHORT_START + 1, rng)
+    return starts[LONG_TO_SHORT_START:] if has_any else starts[:0]
+
+
 def _starts(
     layout: Layout,
     summaries: Sequence[InputSummary],
@@ -173,6 +192,9 @@ def _starts(
             near[:] = rng.normal(value, NEAR, len(near))
     _place_changes(layout, by_input, starts)
     _roughen(layout, by_input, starts, known)
+    if not known:
+        _spread_lengthscales(layout, by_input, starts)
+    _place_line_factors(layout, by_input, starts)
     beside_lines = dict(_beside_lines(layout, by_input))
     if beside_lines:
         starts[2:4] = starts[:1]
@@ -207,7 +229,7 @@ def _roughen(
     alone = [index for index, part in new.items() if not part.companions] or smooth
     spacings = {index: by_input[layout.slots[index].dim].spacing for index in smooth}
     if smooth and len(parts_of(layout.root)) > 1:
-        rough = slice(1, 2) if known else slice(6, 7)
+        rough = slice(1, 2) if known else slice(MEMORY_START, MEMORY_START + 1)
         starts[rough] = starts[:1]
         starts[rough, alone[-1]] = math.log(MEMORY * spacings[alone[-1]])
         scale = new[alone[-1]].node.scale
@@ -216,12 +238,50 @@ def _roughen(
     if known:
         return
     if smooth:
-        starts[4:5] = starts[:1]
-        starts[4:5, smooth] += math.log(ROUGHER)
+        rougher = slice(ROUGHER_START, ROUGHER_START + 1)
+        starts[rougher] = starts[:1]
+        starts[rougher, smooth] += math.log(ROUGHER)
     coarse = [k for k in smooth if by_input[layout.slots[k].dim].repeats >= MANY_REPEATS]
     if coarse:
         starts[8:9] = starts[:1]
         starts[8:9, coarse] = np.log([APART * spacings[k] for k in coarse])
+
+
+def _spread_lengthscales(
+    layout: Layout, by_input: Mapping[int | None, InputSummary], starts: Array
+) -> None:
+    """Make one start as suggested, but smooth terms of the same sum go from long to short.
+
+    Their lengthscales are from the range to a few spacings, and their variances fall with them:
+    terms that begin alike, as beside a wave, stay alike, and large short ones take over the trend.
+    """
+    row = slice(LONG_TO_SHORT_START, LONG_TO_SHORT_START + 1)
+    sums = [terms for terms in _smooth_terms(layout, layout.root) if len(terms) > 1]
+    if sums:
+        starts[row] = starts[:1]
+    for terms in sums:
+        for term, share in zip(terms, np.linspace(0.0, 1.0, len(terms)), strict=True):
+            for index in term.slots["lengthscales"]:
+                x = by_input[layout.slots[index].dim]
+                longest, shortest = math.log(x.range), math.log(MEMORY * x.spacing)
+                starts[row, index] = (1.0 - share) * longest + share * shortest
+            if term.scale is not None:
+                starts[row, term.scale] += share * math.log(LEAST_SHARE)
+
+
+def _smooth_terms(layout: Layout, node: Node) -> Iterator[list[Node]]:
+    """For each sum, those of its terms that are single leaves with a lengthscale of the input."""
+    if isinstance(node.expression, Sum):
+        yield [
+            term
+            for term in node.operands
+            if any(
+                layout.slots[index].parameter.start is families.start_lengthscale
+                for index in term.slots.get("lengthscales", ())
+            )
+        ]
+    for operand in node.operands:
+        yield from _smooth_terms(layout, operand)
 
 
 def _place_changes(
@@ -248,6 +308,31 @@ def _place_changes(
                 starts[row, slots["width"]] = math.log(place.width)
             if turn % 2:
                 starts[row, slots["steepness"]] = -math.log(SHARP * x.spacing)
+
+
+def _place_line_factors(
+    layout: Layout, by_input: Mapping[int | None, InputSummary], starts: Array
+) -> None:
+    """Make one start as suggested, with the zeros of several factors before the data.
+
+    A product of lines then grows all along, as it does where noise and waves grow with a trend.
+    """
+    slots = [
+        index
+        for part in parts_of(layout.root)
+        for index in part.node.slots.get("location", ())
+        if part.companions and layout.slots[index].parameter.start is families.start_location
+    ]
+    counts = Counter(layout.slots[index].dim for index in slots)
+    if max(counts.values(), default=0) < 2:
+        return
+    row = slice(LINES_START, LINES_START + 1)
+    starts[row] = starts[:1]
+    for index in reversed(slots):
+        x = by_input[layout.slots[index].dim]
+        counts[layout.slots[index].dim] -= 1
+        further = counts[layout.slots[index].dim]
+        starts[row, index] = x.low - (FIRST_ZERO + NEXT_ZERO * further) * x.range
 
 
 def _beside_lines(

@@ -18,6 +18,9 @@ from vbks.kernels.registry import family_of
 LONG_IN_RANGES = 2.5
 """A wave of so many ranges is a smooth function of the data."""
 
+FIRST_ZERO = 0.25
+"""Distance of the zero of a line that multiplies something from the data, in ranges."""
+
 Suggestion = Callable[[InputSummary, Part, int], float | None]
 """An unconstrained value from an input, the part it is for, and how many before it were like it."""
 
@@ -95,7 +98,7 @@ def _suggest_location(x: InputSummary, part: Part, count: int) -> float | None:
     """The middle for a trend; before the data for a factor, whose product then grows."""
     if count:
         return None
-    return x.low - 0.25 * x.range if part.companions else 0.5 * (x.low + x.high)
+    return x.low - FIRST_ZERO * x.range if part.companions else 0.5 * (x.low + x.high)
 
 
 _SUGGESTIONS: dict[Start | None, Suggestion] = {

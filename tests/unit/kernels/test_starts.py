@@ -22,6 +22,7 @@ from vbks.kernels.starts import (
     candidate_rng,
     draw_starts,
     halved_periods,
+    long_to_short,
 )
 from vbks.kernels.summaries import summarise_inputs
 
@@ -406,3 +407,33 @@ def test_halved_periods__are_one_for_each_wave_and_as_smooth():
 def test_halved_periods__are_none_without_waves():
     layout = lay_out("SE * LIN")
     assert halved_periods(layout, layout.prior_mean).shape == (0, len(layout))
+
+
+def test_draw_starts__one_goes_from_long_to_short_terms_of_a_sum() -> None:
+    layout = lay_out("SE + SE + SE * PER")
+    starts = draw_starts(layout, LINE, 8, np.random.default_rng(0))
+    names = [f".kernels[{k}].{name}" for name in ("lengthscales", "variance") for k in (0, 1)]
+    long, short, large, small = map(layout.names.index, names)
+    assert starts[7, long] == pytest.approx(np.log(LINE[0].range))
+    assert starts[7, short] == pytest.approx(np.log(3 * 0.02))
+    assert starts[7, large] == starts[0, large]
+    assert starts[7, small] == pytest.approx(starts[0, small] - 4.0)
+    others = np.delete(np.arange(len(layout)), [long, short, small])
+    np.testing.assert_array_equal(starts[7, others], starts[0, others])
+
+
+def test_long_to_short__is_that_start_and_none_without_two_such_terms() -> None:
+    for text, num in (("(SE + RQ) * (SE + PER)", 1), ("SE * PER + SE", 0), ("LIN + PER", 0)):
+        layout = lay_out(text)
+        found = long_to_short(layout, LINE, np.random.default_rng(0))
+        starts = draw_starts(layout, LINE, 8, np.random.default_rng(0))
+        np.testing.assert_array_equal(found, starts[7:][:num])
+
+
+def test_draw_starts__one_has_several_line_factors_grow_from_before_the_data() -> None:
+    layout = lay_out("(C + LIN) * (SE + LIN)")
+    starts = draw_starts(layout, LINE, 8, np.random.default_rng(0))
+    places = [k for k, name in enumerate(layout.names) if name.endswith("location")]
+    x = LINE[0]
+    expected = [x.low - 0.25 * x.range, x.low - 0.75 * x.range]
+    np.testing.assert_allclose(starts[2, places], expected)
