@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 from vbks.arrays import Array, Rows
 from vbks.errors import DataError
 from vbks.inference.likelihoods import Likelihood
+from vbks.inference.local_fit import LocalFit
 from vbks.models.components import Member
 from vbks.models.conditioning import members_in, posteriors_of
 from vbks.models.marginals import (
@@ -29,6 +30,9 @@ QUANTILE_SAMPLES = 4096
 
 JITTER = 1e-10
 """Relative to its variances, on the diagonal of a covariance that functions are drawn with."""
+
+MORE_JITTER, MORE_JITTER_TRIES = 100.0, 2
+"""Factor on the jitter of a member whose covariance cannot be factorised, and how often."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +52,19 @@ class Average:
     @cached_property
     def posteriors(self) -> list[Posteriors]:
         """The posteriors of all components."""
-        found = posteriors_of(self.members, self.data, self.num_samples, self.seed)
+        members = self.members
+        found = posteriors_of(members, self.data, self.num_samples, self.seed)
+        for _ in range(MORE_JITTER_TRIES):
+            lost = set(range(len(members))) - members_in(found)
+            if not lost:
+                break
+            members = tuple(
+                (_with_more_jitter(fit) if place in lost else fit, weight)
+                for place, (fit, weight) in enumerate(members)
+            )
+            found = posteriors_of(members, self.data, self.num_samples, self.seed)
         for place in sorted(set(range(len(self.members))) - members_in(found)):
-            fit, weight = self.members[place]
+            fit, weight = members[place]
             raise DataError(
                 f"'{fit.expression}', which has {weight:.2g} of the weight, cannot predict: its "
                 f"covariance has no Cholesky factor with a jitter of {fit.jitter:g}. Fit it again "
@@ -199,6 +213,10 @@ class Average:
         if noisy and not is_gaussian:
             return observed_moments(self.likelihood, self.parameters, means, variances)
         return means, variances
+
+
+def _with_more_jitter(fit: LocalFit) -> LocalFit:
+    return replace(fit, jitter=max(fit.jitter, 1e-8) * MORE_JITTER)
 
 
 def _in_blocks(evaluate: Callable[[Rows], tuple[Array, ...]], X: Array) -> tuple[Array, ...]:

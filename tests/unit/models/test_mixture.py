@@ -311,7 +311,7 @@ def test_member_without_a_posterior__is_named() -> None:
     fit = make_fit("SE", jitter=1e-4)
     lost = replace(fit, modes=(replace(fit.modes[0], mean=np.full(3, 1e3)),))
     mixture = KernelMixture([make_fit("LIN"), lost], [0.75, 0.25], make_data())
-    message = r"'SE', which has 0.25 of the weight, cannot predict: .* a jitter of 0.0001\. Fit it"
+    message = r"'SE', which has 0.25 of the weight, cannot predict: .* a jitter of 1\. Fit it"
     with pytest.raises(DataError, match=message):
         mixture.predict_f(new_inputs())
 
