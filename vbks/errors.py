@@ -21,6 +21,10 @@ class FileError(VbksError):
     """A saved selection cannot be written or read."""
 
 
+class TailWarning(UserWarning):
+    """Means of predictions that rare cases would decide, and that are limited for this reason."""
+
+
 def check_one_of(name: str, value: object, known: Collection[str]) -> None:
     """Refuse a setting that is none of the known ones."""
     if value not in known:

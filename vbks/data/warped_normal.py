@@ -18,6 +18,12 @@ NEGLIGIBLE = 1e-15
 """Share of a variance below which the terms of highest order are left out of a series."""
 
 
+MOST_LOG_SD = 2.0
+"""Standard deviation of log y up to which moments of y are told. Half of the mean of y comes from
+beyond so many standard deviations above the median, from a fortieth of all cases if it is 2: with
+more, rare cases decide the mean, and moments are those of a standard deviation of 2."""
+
+
 def restored_moments(warp: Warp, mean: Array, variance: Array) -> tuple[Array, Array]:
     """Mean and variance of y, element by element."""
     mean, variance = np.broadcast_arrays(mean, np.maximum(variance, 0.0))
@@ -41,14 +47,20 @@ def restored_covariance(warp: Warp, mean: Array, covariance: Array) -> Array:
 
 
 def _lognormal_moments(mean: Array, variance: Array) -> tuple[Array, Array]:
-    """exp(μ + σ²/2), and its square times exp(σ²) - 1."""
+    """exp(μ + σ²/2), and its square times exp(σ²) - 1, of σ that is at most `MOST_LOG_SD`."""
+    variance = np.minimum(variance, MOST_LOG_SD**2)
     log_mean = mean + 0.5 * variance
     with np.errstate(over="ignore"):
         return np.exp(log_mean), np.exp(2.0 * log_mean + _log_expm1(variance))
 
 
 def _lognormal_covariance(mean: Array, covariance: Array) -> Array:
-    """Products of two means times exp(Σᵢⱼ) - 1, infinite but never NaN where they overflow."""
+    """Products of two means times exp(Σᵢⱼ) - 1, infinite but never NaN where they overflow.
+
+    Correlations of log y stay where its standard deviations are limited.
+    """
+    sd = np.sqrt(np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1), MOST_LOG_SD**2))
+    covariance = covariance * _outer(np.multiply, MOST_LOG_SD / sd)
     log_mean = mean + 0.5 * np.diagonal(covariance, axis1=-2, axis2=-1)
     log_size = _outer(np.add, log_mean) + _log_expm1(covariance)
     with np.errstate(over="ignore"):

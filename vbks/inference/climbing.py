@@ -83,7 +83,7 @@ MODE_DISTANCE = 4.0
 the bound of the mixture is the log sum of theirs."""
 
 MORE_JITTER = 100.0
-"""Factor on the jitter of a candidate none of whose starts has a finite value."""
+"""Factor on the jitter of a candidate without a finite value, curvature or bound."""
 
 
 def look(
@@ -94,7 +94,7 @@ def look(
     lost = [c for c in candidates if not len(c.values)]
     if not lost:
         return candidates
-    more = [replace(c, jitter=max(c.jitter, 1e-8) * MORE_JITTER) for c in lost]
+    more = [_with_more_jitter(c) for c in lost]
     again = iter(_look(more, comparison, evaluations, attempt=1))
     return [c if len(c.values) else given_up(next(again)) for c in candidates]
 
@@ -293,7 +293,29 @@ def climb_from(
 
 
 def finish(chunk: Sequence[Candidate], comparison: Comparison) -> list[LocalFit]:
-    """Posteriors of θ around the modes that were found, and the bounds with them."""
+    """Posteriors of θ around the modes that were found, and the bounds with them.
+
+    Where there is no finite curvature or bound, the candidate is climbed again with more jitter.
+    """
+    fits = _finish(chunk, comparison)
+    lost = [k for k, fit in enumerate(fits) if fit.status == "failed"]
+    if not lost:
+        return fits
+    more = [_with_more_jitter(chunk[k]) for k in lost]
+    climbed = _climb(more, [c.thetas for c in more], comparison, CLIMB_EVALUATIONS)
+    going = [(k, c) for k, c in zip(lost, climbed, strict=True) if c.is_going]
+    if going:
+        again = _finish([c for _, c in going], comparison)
+        for (k, _), fit in zip(going, again, strict=True):
+            fits[k] = fit
+    return fits
+
+
+def _with_more_jitter(candidate: Candidate) -> Candidate:
+    return replace(candidate, jitter=max(candidate.jitter, 1e-8) * MORE_JITTER)
+
+
+def _finish(chunk: Sequence[Candidate], comparison: Comparison) -> list[LocalFit]:
     owners, thetas = _modes(chunk)
     evidence = comparison.final_evidence(max(c.jitter for c in chunk))
     posterior = comparison.log_posterior([chunk[k].expression for k in owners], evidence)

@@ -42,6 +42,11 @@ LEAST_INDUCING, MOST_INDUCING = 16, 400
 DEFAULT_BATCH = 512
 """Rows of a minibatch: enough that operations, not their number, take the time."""
 
+NOISE_FLOOR = 1e-8
+"""Least noise variance of exact fits, in units of the variance of standardised targets. Without it
+the evidence of targets without noise has no limit as their noise falls. Factors of 64-bit numbers
+lose about N·1e-16 of the largest variance, and curvatures by differences a further 1e4 of that."""
+
 AS_ASKED = "as asked for."
 """Why a bound was taken that is no choice of ours."""
 
@@ -93,7 +98,7 @@ def compare(
     notices.append(f"{choice.bound}: {choice.reason}")
     if posterior == "auto":
         posterior = "point" if choice.bound == "stochastic" else "full"
-    usual = 0.0 if choice.bound == "exact" else gpflow.config.default_jitter()
+    usual = NOISE_FLOOR if choice.bound == "exact" else gpflow.config.default_jitter()
     comparison = Comparison(
         data=rows,
         likelihood=model,

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from scipy.special import logsumexp
 
-from vbks.arrays import Array, Rows
+from vbks.arrays import Array, Mask, Rows
 from vbks.errors import DataError
 from vbks.inference.likelihoods import Likelihood
+from vbks.inference.local_fit import LocalFit
 from vbks.models.components import Member
 from vbks.models.conditioning import members_in, posteriors_of
+from vbks.models.limits import RARE, Limits
 from vbks.models.marginals import (
     WarpedGaussians,
     mixture_log_density,
@@ -29,6 +31,9 @@ QUANTILE_SAMPLES = 4096
 
 JITTER = 1e-10
 """Relative to its variances, on the diagonal of a covariance that functions are drawn with."""
+
+MORE_JITTER, MORE_JITTER_TRIES = 100.0, 2
+"""Factor on the jitter of a member whose covariance cannot be factorised, and how often."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +53,19 @@ class Average:
     @cached_property
     def posteriors(self) -> list[Posteriors]:
         """The posteriors of all components."""
-        found = posteriors_of(self.members, self.data, self.num_samples, self.seed)
+        members = self.members
+        found = posteriors_of(members, self.data, self.num_samples, self.seed)
+        for _ in range(MORE_JITTER_TRIES):
+            lost = set(range(len(members))) - members_in(found)
+            if not lost:
+                break
+            members = tuple(
+                (_with_more_jitter(fit) if place in lost else fit, weight)
+                for place, (fit, weight) in enumerate(members)
+            )
+            found = posteriors_of(members, self.data, self.num_samples, self.seed)
         for place in sorted(set(range(len(self.members))) - members_in(found)):
-            fit, weight = self.members[place]
+            fit, weight = members[place]
             raise DataError(
                 f"'{fit.expression}', which has {weight:.2g} of the weight, cannot predict: its "
                 f"covariance has no Cholesky factor with a jitter of {fit.jitter:g}. Fit it again "
@@ -69,12 +84,18 @@ class Average:
         """The likelihood's parameter of each component: [R]."""
         return np.concatenate([part.kernels.parameters for part in self.posteriors])
 
-    def moments(self, X: Array, noisy: bool) -> tuple[Array, Array]:
-        """Mean and variance: [N] each."""
-        mean, variance = _in_blocks(
-            lambda rows: mixture_moments(self.weights, *self._component_moments(X[rows], noisy)), X
-        )
-        return mean, variance
+    def moments(self, X: Array, noisy: bool) -> tuple[Array, Array, Mask]:
+        """Mean and variance, and where rare cases are limited, else they decided it: [N] each."""
+        mean, variance, is_limited = _in_blocks(lambda rows: self._moments(X[rows], noisy), X)
+        return mean, variance, np.asarray(is_limited, bool)
+
+    def _moments(self, X: Array, noisy: bool) -> tuple[Array, Array, Array]:
+        parts = self._parts(X, noisy)
+        means, variances = self._moments_of(parts, noisy)
+        limits = Limits.of(self.weights, means, variances)
+        heavy = np.sum([part.heavy_weight() for part in parts], axis=0) > RARE
+        is_limited = heavy | limits.is_active(self.weights, means)
+        return *mixture_moments(self.weights, *limits.apply(means, variances)), is_limited
 
     def member_moments(self, X: Array) -> tuple[Array, Array]:
         """Means and variances of the function under each member alone: [K, N] each."""
@@ -83,18 +104,23 @@ class Average:
 
         def of_block(rows: Rows) -> tuple[Array, Array]:
             means, variances = self._component_moments(X[rows], noisy=False)
+            limits = [Limits.of(self.weights[r], means[r], variances[r]) for r in own]
             found = [
-                mixture_moments(self.weights[r] / self.weights[r].sum(), means[r], variances[r])
-                for r in own
+                mixture_moments(
+                    self.weights[r] / self.weights[r].sum(),
+                    *limit.apply(means[r], variances[r]),
+                )
+                for r, limit in zip(own, limits, strict=True)
             ]
             return np.stack([mean for mean, _ in found]), np.stack([var for _, var in found])
 
         means, variances = _in_blocks(of_block, X)
         return means, variances
 
-    def covariance(self, X: Array, noisy: bool) -> tuple[Array, Array]:
-        """Mean [N] and covariance [N, N], by total covariance."""
-        mean, _ = self.moments(X, noisy)
+    def covariance(self, X: Array, noisy: bool) -> tuple[Array, Array, Mask]:
+        """Mean [N] and covariance [N, N], by total covariance, and where rare cases are limited."""
+        mean, _, is_limited = self.moments(X, noisy)
+        limits = Limits.of(self.weights, *self._component_moments(X, noisy))
         N, total = len(X), np.zeros((len(X), len(X)))
         for part in self.posteriors:
             for piece in part.in_pieces(max(1, ELEMENTS_AT_ONCE // (N * max(N, len(part.Z))))):
@@ -102,11 +128,12 @@ class Average:
                 if noisy:
                     covariances = covariances + piece.noise(X)[..., np.newaxis] * np.eye(N)
                 variances = np.diagonal(covariances, axis1=-2, axis2=-1)
-                distance = piece.units.restore_moments(means, variances)[0] - mean
-                within = piece.units.restore_covariance(means, covariances)
+                restored = piece.units.restore_moments(means, variances)
+                distance = limits.apply(*restored)[0] - mean
+                within = limits.shrink(piece.units.restore_covariance(means, covariances))
                 total += np.einsum("r,rij->ij", piece.weights, within)
                 total += (piece.weights * distance.T) @ distance
-        return mean, total
+        return mean, total, is_limited
 
     def log_density(self, X: Array, y: Array) -> Array:
         """Log densities of targets [N] in the user's units: [N]."""
@@ -191,14 +218,25 @@ class Average:
                 variances = variances + part.noise(X)
             yield WarpedGaussians(part.units, part.weights, means, variances)
 
+    def _parts(self, X: Array, noisy: bool) -> list[WarpedGaussians]:
+        """The function at a block of inputs, with noise if that is Gaussian."""
+        return list(self._marginals(X, noisy and self.likelihood.is_gaussian))
+
     def _component_moments(self, X: Array, noisy: bool) -> tuple[Array, Array]:
         """Means and variances of each component at a block of inputs: [R, N]."""
-        is_gaussian = self.likelihood.is_gaussian
-        found = [part.restored() for part in self._marginals(X, noisy and is_gaussian)]
+        return self._moments_of(self._parts(X, noisy), noisy)
+
+    def _moments_of(self, parts: Sequence[WarpedGaussians], noisy: bool) -> tuple[Array, Array]:
+        """The same from the parts."""
+        found = [part.restored() for part in parts]
         means, variances = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        if noisy and not is_gaussian:
+        if noisy and not self.likelihood.is_gaussian:
             return observed_moments(self.likelihood, self.parameters, means, variances)
         return means, variances
+
+
+def _with_more_jitter(fit: LocalFit) -> LocalFit:
+    return replace(fit, jitter=max(fit.jitter, 1e-8) * MORE_JITTER)
 
 
 def _in_blocks(evaluate: Callable[[Rows], tuple[Array, ...]], X: Array) -> tuple[Array, ...]:

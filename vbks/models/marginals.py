@@ -13,7 +13,8 @@ import numpy as np
 from scipy.special import logsumexp, ndtr, ndtri
 
 from vbks.arrays import Array
-from vbks.data import Units
+from vbks.data import Log, Units
+from vbks.data.warped_normal import MOST_LOG_SD
 
 LOG_TWO_PI = math.log(2.0 * math.pi)
 
@@ -42,6 +43,14 @@ class WarpedGaussians:
     def restored(self) -> tuple[Array, Array]:
         """Means and variances in the user's units: [R, N] each."""
         return self.units.restore_moments(self.means, self.variances)
+
+    def heavy_weight(self) -> Array:
+        """Weight of the components whose tails are too heavy for moments of their own: [N]."""
+        if self.units.warp != Log():
+            return np.zeros(self.means.shape[1])
+        return np.asarray(
+            self.weights @ (np.sqrt(self.variances) * self.units.y_scale > MOST_LOG_SD)
+        )
 
     def log_densities(self, y: Array) -> Array:
         """Log densities of targets [N], weights included: [R, N]."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,9 +11,9 @@ import tensorflow as tf
 from gpflow.base import InputData, MeanAndVariance, RegressionData, TensorType
 from gpflow.models import BayesianModel
 
-from vbks.arrays import Array
+from vbks.arrays import Array, Mask
 from vbks.data import TrainingData, read_inputs
-from vbks.errors import DataError, VbksError
+from vbks.errors import DataError, TailWarning, VbksError
 from vbks.inference.likelihoods import Gaussian, Likelihood
 from vbks.inference.local_fit import LocalFit
 from vbks.models.averaging import Average
@@ -30,8 +31,9 @@ class KernelMixture(BayesianModel):
 
     Inputs and results are in the user's units; warps of targets are undone. Shapes are those of
     GPflow's models with one output, so ``full_output_cov`` changes them alone. Densities and
-    quantiles are those of the mixture itself, not of a Gaussian with its moments. All of this runs
-    eagerly and cannot be part of a graph; `to_module` makes what can.
+    quantiles are those of the mixture itself, not of a Gaussian with its moments. Where rare cases
+    would decide a mean, they are limited, and a `TailWarning` says so. All of this runs eagerly
+    and cannot be part of a graph; `to_module` makes what can.
 
     Args:
         fits: the candidates.
@@ -169,11 +171,12 @@ class KernelMixture(BayesianModel):
         X = self._inputs(Xnew)
         N = len(X)
         if full_cov:
-            mean, spread = self._average.covariance(X, noisy)
+            mean, spread, is_limited = self._average.covariance(X, noisy)
             shape = [N, 1, N, 1] if full_output_cov else [1, N, N]
         else:
-            mean, spread = self._average.moments(X, noisy)
+            mean, spread, is_limited = self._average.moments(X, noisy)
             shape = [N, 1, 1] if full_output_cov else [N, 1]
+        _warn_of_tails(is_limited)
         return as_tensor(mean[:, np.newaxis]), as_tensor(spread.reshape(shape))
 
     def _samples(
@@ -196,6 +199,18 @@ class KernelMixture(BayesianModel):
             )
         _refuse_not_finite(X, "Xnew")
         return data.units.standardise_inputs(X)
+
+
+def _warn_of_tails(is_limited: Mask) -> None:
+    num = int(np.count_nonzero(is_limited))
+    if num:
+        warnings.warn(
+            f"at {num} of {len(is_limited)} inputs rare cases would decide the mean. They are "
+            "limited there, so that mean and variance are not those of the mixture. Use "
+            "predict_quantiles, which needs no limits.",
+            TailWarning,
+            stacklevel=4,
+        )
 
 
 def _members(fits: Sequence[LocalFit], weights: Array, negligible: float) -> tuple[Member, ...]:

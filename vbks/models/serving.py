@@ -11,11 +11,13 @@ import gpflow
 import numpy as np
 import tensorflow as tf
 
+from vbks.arrays import Array
 from vbks.inference.likelihoods import Likelihood
 from vbks.models.averaging import Average
 from vbks.models.conditioning import what_is_shared
 from vbks.models.kernel_graphs import KernelGraphs, graph_bank_of
 from vbks.models.likelihood_graphs import LikelihoodGraph
+from vbks.models.limits import MOST_SPREADS, RARE, ROUNDING
 from vbks.models.marginals import LEAST_VARIANCE, LOG_TWO_PI
 from vbks.models.posteriors import ELEMENTS_AT_ONCE, ComponentKernels, Posteriors
 from vbks.models.warp_graphs import (
@@ -102,6 +104,7 @@ class _Graphs:
         if noisy and self._observed is not None:
             parameters = tf.constant(self._parameters, means.dtype)
             means, variances = self._observed.moments(parameters, means, variances)
+        means, variances = _limited(self._weights, means, variances)
         weights = tf.constant(self._weights[:, np.newaxis], means.dtype)
         mean = tf.reduce_sum(weights * means, axis=0)
         variance = tf.reduce_sum(weights * (variances + tf.square(means - mean)), axis=0)
@@ -137,6 +140,28 @@ class _Graphs:
             with tf.control_dependencies(found[-1] if found else ()):
                 found.append(evaluate(part, tf.identity(X)))
         return tuple(tf.concat(results, axis=0) for results in zip(*found, strict=True))
+
+
+def _limited(weights: Array, means: tf.Tensor, variances: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Means and variances [R, N] within the limits of `Limits`, of which this is the twin."""
+    low = _weighted_quantile(weights, means, RARE)
+    high = _weighted_quantile(weights, means, 1.0 - RARE)
+    sd = tf.sqrt(_weighted_quantile(weights, variances, 1.0 - RARE))
+    reach = MOST_SPREADS * (high - low + sd)
+    low, high = low - reach, high + reach
+    known = tf.math.is_finite(low) & tf.math.is_finite(high)
+    within = tf.clip_by_value(means, low, high), tf.minimum(variances, tf.square(reach))
+    return tf.where(known, within[0], means), tf.where(known, within[1], variances)
+
+
+def _weighted_quantile(weights: Array, values: tf.Tensor, level: float) -> tf.Tensor:
+    """The least of values [R, N] that weights [R] of at least ``level`` do not exceed: [N]."""
+    columns = tf.transpose(values)
+    order = tf.argsort(columns, axis=1, stable=True)
+    total = tf.cumsum(tf.gather(tf.constant(weights, values.dtype), order), axis=1)
+    enough = total >= level * total[:, -1:] - ROUNDING
+    place = tf.argmax(tf.cast(enough, tf.int32), axis=1, output_type=tf.int32)
+    return tf.gather(tf.gather(columns, order, batch_dims=1), place, batch_dims=1)
 
 
 def _function(function: Callable[..., Answer], *signature: tf.TensorSpec) -> Any:

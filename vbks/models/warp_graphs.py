@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from vbks.data import Identity, InverseSoftplus, Log, Logit, Units, Warp
-from vbks.data.warped_normal import hermite_rule
+from vbks.data.warped_normal import MOST_LOG_SD, hermite_rule
 from vbks.data.warps import KNOWN_WARPS
 from vbks.errors import FileError
 
@@ -33,6 +33,7 @@ def restored_moments(
         case Identity():
             return mean, variance
         case Log():
+            variance = tf.minimum(variance, tf.constant(MOST_LOG_SD**2, variance.dtype))
             log_mean = mean + 0.5 * variance
             return tf.exp(log_mean), tf.exp(2.0 * log_mean + _log_expm1(variance))
     return _moments_by_quadrature(units.warp, mean, variance)

@@ -22,6 +22,7 @@ from vbks.inference.proposal import of_warp
 from vbks.models import KernelMixture, gpflow_model, leave_one_out
 from vbks.prediction.missing_rows import MissingRows
 from vbks.selection import BeliefKind, BeliefSettings, KernelBelief, Step, form_belief
+from vbks.selection.forming import averaged_weights
 
 if TYPE_CHECKING:
     from gpflow.models import GPR, SGPR, SVGP
@@ -156,7 +157,8 @@ class Selection:
     @cached_property
     def mixture(self) -> KernelMixture:
         """The averaged model as a GPflow model, in the user's units."""
-        return KernelMixture(self.fits, self.probabilities, self.data, likelihood=self.likelihood)
+        weights = averaged_weights(self.fits, self.settings, self.probabilities)
+        return KernelMixture(self.fits, weights, self.data, likelihood=self.likelihood)
 
     def predict_f(self, Xnew: Any, full_cov: bool = False) -> tuple[Array, Array]:
         """Mean [N] and variance [N], or covariance [N, N], of the function, noise left out."""

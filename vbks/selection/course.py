@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -84,6 +85,7 @@ class Course:
         notices = (
             *self.task.rows.notices, *workshop.notices, *final.notices,
             _used(plan, fits, num_rows).notice(num_rows), search.notice(state), failure,
+            *failed_warps(fits),
         )  # fmt: skip
         told = tuple(dict.fromkeys(filter(None, notices)))
         return Answer(tuple(fits), told, tuple(search.path), search.untried, final)
@@ -114,6 +116,20 @@ class Course:
         stages = (plan.search, plan.final)
         search, final = (Prices.of(stage, self.task.rows, self._settings) for stage in stages)
         return search.fit, final.go_on
+
+
+def failed_warps(fits: Sequence[LocalFit]) -> list[str]:
+    """A sentence for each warp under which all candidates failed, with the commonest reason."""
+    told = []
+    for warp in dict.fromkeys(fit.warp for fit in fits):
+        own = [fit for fit in fits if fit.warp == warp]
+        if all(fit.status == "failed" for fit in own):
+            reason, num = Counter(fit.reason for fit in own).most_common(1)[0]
+            told.append(
+                f"No candidate could be fitted under the warp '{warp.name}', which takes no part: "
+                f"{len(own)} failed, {num} of them for this reason: {reason}"
+            )
+    return told
 
 
 def _used(plan: Plan, fits: Sequence[LocalFit], num_rows: int) -> Plan:

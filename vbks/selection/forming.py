@@ -32,6 +32,10 @@ PAPER_VARIANCE = 0.5
 PAPER_MEMBERS = 10
 """Kernels over which they average."""
 
+FAR_BEHIND = 30.0
+"""Nats of log evidence, over the temperature, behind the best from which on a candidate takes no
+part in averages: Bayes' weight is 1e-13 there, and a layer with a larger one knows no better."""
+
 _PRIORS: dict[KernelPrior, Callable[[Sequence[Expression | str]], tuple[float, ...]]] = {
     "uniform": uniform_prior,
     "grammar": grammar_prior,
@@ -123,6 +127,22 @@ def form_belief(
         raise DataError("stacking needs leave-one-out densities, which these fits do not have.")
     densities = np.where(np.isfinite(values), leave_one_out(), -math.inf)
     return stacking_belief(densities, prior, temperature=settings.temperature)
+
+
+def averaged_weights(
+    fits: Sequence[LocalFit], settings: BeliefSettings, probabilities: Array
+) -> Array:
+    """Weights of candidates in averaged predictions: the belief, without those far behind: [K].
+
+    Stacking weighs by predictions and not by evidences, and a belief whose prior variance is below
+    the usual one, as the authors', is asked to be flat: both keep all of their candidates.
+    """
+    if settings.kind == "stacking" or settings.prior_variance < PRIOR_VARIANCE:
+        return probabilities
+    values = log_evidences(fits, settings)
+    taking_part = values >= values.max() - FAR_BEHIND * settings.temperature
+    kept = np.where(taking_part, probabilities, 0.0)
+    return np.asarray(kept / kept.sum()) if kept.any() else probabilities
 
 
 def _num_inducing(fit: LocalFit) -> int | None:

@@ -66,12 +66,12 @@ def test_moments__without_variance_are_the_point(warp):
 
 
 def test_lognormal_moments__overflow_without_nan():
-    mean, variance = np.array([0.0, 800.0, -3000.0, -800.0]), np.array([2000.0, 0.0, 2000.0, 1.0])
+    mean, variance = np.array([900.0, 800.0, -3000.0, -800.0]), np.array([2000.0, 0.0, 2000.0, 1.0])
     found = restored_moments(Log(), mean, variance)
     np.testing.assert_array_equal(found[0], [np.inf, np.inf, 0, 0])
     np.testing.assert_array_equal(found[1], [np.inf, 0, 0, 0])
     np.testing.assert_array_equal(
-        restored_covariance(Log(), np.array([0.0, 0.0]), np.diag([2000.0, 1.0])),
+        restored_covariance(Log(), np.array([900.0, 0.0]), np.diag([2000.0, 1.0])),
         [[np.inf, 0], [0, np.exp(1) * np.expm1(1)]],
     )
 
@@ -143,3 +143,12 @@ def test_covariance__with_what_is_certain_is_zero(warp):
     found = restored_covariance(warp, np.array([1.0, 2.0]), np.diag([0.0, 0.5]))
     assert (found[0, 0], found[0, 1], found[1, 0]) == (0, 0, 0)
     assert found[1, 1] > 0
+
+
+def test_lognormal_moments__are_those_of_a_limited_standard_deviation() -> None:
+    wide, limit = (restored_moments(Log(), np.array([1.0]), np.array([v])) for v in (50.0, 4.0))
+    np.testing.assert_array_equal(wide, limit)
+    mean, covariance = np.array([1.0, 0.5]), np.array([[50.0, 3.0], [3.0, 1.0]])
+    found = restored_covariance(Log(), mean, covariance)
+    expected = restored_moments(Log(), mean, np.diagonal(covariance))[1]
+    np.testing.assert_allclose(np.diagonal(found), expected, rtol=1e-12)

@@ -7,7 +7,13 @@ import pytest
 
 from vbks.data import InverseSoftplus, prepare
 from vbks.errors import DataError
-from vbks.inference.settings import LEAST_INDUCING, MOST_INDUCING, choose_bound, compare
+from vbks.inference.settings import (
+    LEAST_INDUCING,
+    MOST_INDUCING,
+    NOISE_FLOOR,
+    choose_bound,
+    compare,
+)
 
 PLENTY = 2**36
 LEAST = 64 * 2**20
@@ -108,8 +114,8 @@ def test_compare__passes_on_what_the_data_has_to_say() -> None:
     assert notices[0] == "input 2 has the value 1 in all rows and explains nothing."
 
 
-def test_jitter__is_none_for_exact_fits_and_that_of_gpflow_for_others() -> None:
-    for inference, usual in (("exact", 0.0), ("collapsed", gpflow.config.default_jitter())):
+def test_jitter__is_the_noise_floor_of_exact_fits_and_that_of_gpflow_for_others() -> None:
+    for inference, usual in (("exact", NOISE_FLOOR), ("collapsed", gpflow.config.default_jitter())):
         assert compare(make_rows(), 1, inference=inference)[0].jitter == usual
         assert compare(make_rows(), 1, inference=inference, jitter=1e-4)[0].jitter == 1e-4
 

@@ -25,7 +25,7 @@ from scipy.stats import norm
 
 from vbks.arrays import Array
 from vbks.data import Identity, Log, TrainingData, prepare
-from vbks.errors import DataError, VbksError
+from vbks.errors import DataError, TailWarning, VbksError
 from vbks.inference import LocalFit, fit_candidates, make_likelihood
 from vbks.models import KernelMixture, averaging, gpflow_model
 from vbks.models.components import Component, draw_components
@@ -311,9 +311,29 @@ def test_member_without_a_posterior__is_named() -> None:
     fit = make_fit("SE", jitter=1e-4)
     lost = replace(fit, modes=(replace(fit.modes[0], mean=np.full(3, 1e3)),))
     mixture = KernelMixture([make_fit("LIN"), lost], [0.75, 0.25], make_data())
-    message = r"'SE', which has 0.25 of the weight, cannot predict: .* a jitter of 0.0001\. Fit it"
+    message = r"'SE', which has 0.25 of the weight, cannot predict: .* a jitter of 1\. Fit it"
     with pytest.raises(DataError, match=message):
         mixture.predict_f(new_inputs())
+
+
+def test_member_of_tiny_weight__does_not_decide_the_mean_and_is_told() -> None:
+    steep = make_fit("LIN", warp=Log())
+    theta = steep.modes[0].mean + np.array([0.0, 12.0, 0.0])
+    steep = replace(steep, modes=(replace(steep.modes[0], mean=theta),))
+    data = {Identity(): make_data(), Log(): make_logs()}
+    X = np.array([[-3e3], [6.0], [3e3]])
+    alone, _ = KernelMixture([make_fit("SE")], [1.0], data).predict_y(X)
+    mixture = KernelMixture([make_fit("SE"), steep], [0.997, 0.003], data)
+    with pytest.warns(TailWarning, match="inputs rare cases would decide the mean"):
+        mean, variance = mixture.predict_y(X)
+    with pytest.warns(TailWarning):
+        joint, covariance = mixture.predict_y(X, full_cov=True)
+    served = mixture.to_module().predict_y(X)
+    assert np.all(np.abs(mean - alone) < np.sqrt(variance))
+    np.testing.assert_allclose(joint, mean, rtol=1e-12)
+    np.testing.assert_allclose(np.diagonal(covariance[0]), variance[:, 0], rtol=1e-9)
+    np.testing.assert_allclose(served["mean"], mean, rtol=1e-9)
+    np.testing.assert_allclose(served["variance"], variance, rtol=1e-9)
 
 
 # Size and repetition
