@@ -56,3 +56,11 @@ print(
     "the same after loading:", np.allclose(again.predict_quantiles(future[["month"]])[:, 1], median)
 )
 print("written:", *sorted(path.name for path in folder.iterdir()))
+
+# %% [markdown]
+# What this page claims, checked.
+
+# %%
+assert np.sqrt(np.mean((median - truth) ** 2)) < 30
+assert np.sum((low <= truth) & (truth <= high)) >= 0.75 * len(truth)
+assert np.allclose(again.predict_quantiles(future[["month"]])[:, 1], median)

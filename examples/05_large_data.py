@@ -48,3 +48,17 @@ truth = 5 + 0.1 * Xnew[:, 0] + np.sin(np.pi * Xnew[:, 0])
 for x, expected, sd, value in zip(Xnew[:, 0], mean, np.sqrt(variance), truth, strict=True):
     print(f"f({x}) = {expected:.2f} ± {sd:.2f}, in truth {value:.2f}")
 print("as a GPflow model:", type(selection.model()).__name__)
+
+# %% [markdown]
+# The average and its own members say the same, and both are right.
+
+# %%
+model_mean, _ = selection.units.restore_moments(
+    *(
+        part.numpy()[:, 0]
+        for part in selection.model().predict_f(selection.units.standardise_inputs(Xnew))
+    )
+)
+assert np.all(np.abs(mean - truth) < 0.05)
+assert np.all(np.abs(mean - model_mean) < 0.02)
+assert np.all(variance < 0.03**2)

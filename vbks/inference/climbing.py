@@ -82,6 +82,9 @@ MODE_DISTANCE = 4.0
 """Standard deviations between modes that count as two; their Gaussians then hardly overlap, and
 the bound of the mixture is the log sum of theirs."""
 
+LEFT = 0.1
+"""Nats that a step of Newton's method would still gain at most where a fit has converged."""
+
 MORE_JITTER = 100.0
 """Factor on the jitter of a candidate without a finite value, curvature or bound."""
 
@@ -321,12 +324,15 @@ def _finish(chunk: Sequence[Candidate], comparison: Comparison) -> list[LocalFit
     posterior = comparison.log_posterior([chunk[k].expression for k in owners], evidence)
     laplace = approximate(posterior, stacked(thetas, posterior.num_slots))
     rows = np.arange(len(owners))
+    _, slope = posterior(rows, laplace.mean)
+    left = 0.5 * np.sum(np.einsum("rhj,rh->rj", laplace.factor, slope) ** 2, axis=1)
     log_prior, _ = posterior.priors.log_density(rows, laplace.mean)
     separate = _separate(owners, laplace)
     gaussians = _gaussians(posterior, laplace, comparison)
     fits = []
     for k, candidate in enumerate(chunk):
         own = [row for row in rows[owners == k] if separate[row]]
+        candidate = replace(candidate, converged=bool(own and left[own[0]] < LEFT))
         fits.append(_fit(candidate, comparison, own, laplace, log_prior, gaussians))
     return fits
 

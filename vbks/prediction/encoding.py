@@ -145,8 +145,7 @@ def _decode_data(record: Record, source: Source, unpacking: Unpacking) -> tuple[
     if not (np.isfinite(units.x_mean).all() and np.isfinite(scales).all() and (scales > 0).all()):
         raise damaged(f"{record.place} has units that are not numbers with scales above 0")
     log_jacobian = record.finite("log_jacobian")
-    # Formats before the second have no level of the function, so that either reading is the same.
-    has_own = record.flag("has_own_targets") if "has_own_targets" in record.values else False
+    has_own = record.flag("has_own_targets")
     data = TrainingData(source, units, record.texts("notices"), log_jacobian, has_own)
     return units.warp, data
 

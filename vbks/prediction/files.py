@@ -93,7 +93,19 @@ def _read_plain(folder: Path) -> Record:
             f"'{folder}' was written by vbks {writer} in format {number}, "
             f"and vbks {__version__} reads formats up to {FORMAT}. Install a newer vbks."
         )
-    return record
+    return record if number == FORMAT else _upgraded(record)
+
+
+def _upgraded(record: Record) -> Record:
+    """The first format as the second, which also has samples of θ and the level of functions."""
+    defaults = {"fits": {"samples": 0}, "data": {"has_own_targets": False}}
+    changed: dict[str, Any] = dict(record.values)
+    for key, more in defaults.items():
+        if isinstance(changed.get(key), list):
+            changed[key] = [
+                {**more, **part} if isinstance(part, dict) else part for part in changed[key]
+            ]
+    return Record.of(changed, record.place)
 
 
 def _plain_file(folder: Path) -> Path:

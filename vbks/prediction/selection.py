@@ -104,6 +104,7 @@ class Selection:
             "bic": [_bic(fit) for fit in self.fits],
             "bound": [fit.bound for fit in self.fits],
             "status": [fit.status for fit in self.fits],
+            "converged": [fit.converged for fit in self.fits],
             "seconds": [fit.seconds for fit in self.fits],
             "reason": [fit.reason for fit in self.fits],
         }

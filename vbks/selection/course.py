@@ -13,7 +13,7 @@ from vbks.data import TrainingData, Warp
 from vbks.execution import Place, Workshop
 from vbks.inference.local_fit import LocalFit
 from vbks.inference.progress import Progress
-from vbks.inference.proposal import Proposal, pairs_of
+from vbks.inference.proposal import Proposal, of_warp, pairs_of
 from vbks.selection.budget import Budget, Purse
 from vbks.selection.last_fits import LastFits
 from vbks.selection.method import Method, Task
@@ -21,6 +21,9 @@ from vbks.selection.plan import Plan
 from vbks.selection.prices import Prices, all_alike
 from vbks.selection.search import Search, nothing
 from vbks.selection.strategy import Step
+
+NEAR = 10.0
+"""Nats of log evidence below the best up to which a fit that has not converged is told of."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,7 @@ class Course:
         notices = (
             *self.task.rows.notices, *workshop.notices, *final.notices,
             _used(plan, fits, num_rows).notice(num_rows), search.notice(state), failure,
+            not_converged(fits),
             *failed_warps(fits),
         )  # fmt: skip
         told = tuple(dict.fromkeys(filter(None, notices)))
@@ -130,6 +134,24 @@ def failed_warps(fits: Sequence[LocalFit]) -> list[str]:
                 f"{len(own)} failed, {num} of them for this reason: {reason}"
             )
     return told
+
+
+def not_converged(fits: Sequence[LocalFit]) -> str:
+    """A sentence about candidates near the best whose bounds could still rise, or nothing."""
+    fitted = [fit for fit in fits if fit.status == "fitted"]
+    best = max((fit.log_evidence() for fit in fitted), default=0.0)
+    names = [
+        f"'{fit.expression}'{of_warp(fit.warp)}"
+        for fit in fitted
+        if not fit.converged and fit.log_evidence() > best - NEAR
+    ]
+    if not names:
+        return ""
+    have = "has" if len(names) == 1 else "have"
+    return (
+        f"{', '.join(names)} {have} not converged: the bound could be higher with more steps, and "
+        "so could the probability."
+    )
 
 
 def _used(plan: Plan, fits: Sequence[LocalFit], num_rows: int) -> Plan:

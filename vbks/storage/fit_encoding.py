@@ -191,8 +191,7 @@ def _decode_q_u(record: Record, unpacking: Unpacking) -> InducingPosterior | Non
 
 
 def _decode_samples(record: Record, unpacking: Unpacking, M: int) -> ConditionalPosteriors | None:
-    """The samples of a fit; formats before the second have none."""
-    S = record.count("samples") if "samples" in record.values else 0
+    S = record.count("samples")
     if not S:
         return None
     return ConditionalPosteriors(

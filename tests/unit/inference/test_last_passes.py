@@ -86,19 +86,17 @@ def test_bound_with_a_posterior_of_theta__is_that_over_new_samples(tops):
         mode = fit.modes[0]
         eta = np.random.default_rng(1).normal(size=(300, len(mode.mean)))
         theta = mode.mean + eta @ mode.factor.T
-        mean, covariance = fit.q_u.mean[np.newaxis], fit.q_u.covariance[np.newaxis]
-        q = Moments.of_root(tf.constant(mean), tf.linalg.cholesky(covariance))
-        here = FixedTheta(
-            Bank([candidate.expression]),
-            theta[np.newaxis],
-            tf.constant(comparison.Z),
-            comparison.likelihood,
-            len(y),
-            fit.jitter,
-        )
+        Z = tf.constant(comparison.Z)
+        others = comparison.likelihood, len(y), fit.jitter
+        at_mean = FixedTheta(Bank([candidate.expression]), mode.mean[None, None], Z, *others)
+        bank = Bank([candidate.expression] * len(theta))
+        here = FixedTheta(bank, theta[:, np.newaxis], Z, *others)
+        change = np.linalg.solve(here.L[:, 0], at_mean.L[0])
+        root = change @ np.linalg.cholesky(fit.q_u.covariance)
+        q = Moments.of_root(tf.constant(change @ fit.q_u.mean), tf.constant(root))
         priors = Priors([comparison.prior_of(candidate.layout)], len(candidate.layout))
         log_prior, _ = priors.log_density(np.zeros(len(theta), int), theta)
-        joint = here.slopes([(X, y)], q).value.numpy()[0] + log_prior
+        joint = here.slopes([(X, y)], q).value.numpy()[:, 0] + log_prior
         own = mode.factor @ mode.factor.T
         expected = joint.mean() + 0.5 * np.linalg.slogdet(2 * np.pi * np.e * own)[1]
         error = np.hypot(joint.std() / np.sqrt(len(joint)), fit.standard_error)

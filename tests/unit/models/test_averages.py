@@ -1,0 +1,221 @@
+"""Averages over θ beside the exact posterior over θ, at the real width of q(θ)."""
+
+from dataclasses import replace
+
+import gpflow
+import numpy as np
+import pytest
+import tensorflow as tf
+from gpflow.likelihoods import ScalarLikelihood
+from scipy.special import logsumexp
+
+import vbks
+from vbks.data import prepare
+from vbks.inference import FixedTheta, NaturalParameters, fit_candidates, make_likelihood
+from vbks.inference.candidate import make_candidate
+from vbks.inference.settings import compare
+from vbks.kernels import Bank, Priors
+from vbks.models import KernelMixture, gpflow_model
+
+NUM_ROWS = {"gaussian": 40, "poisson": 60, "bernoulli": 120, "student_t": 60}
+XNEW = np.linspace(0.5, 9.5, 7)[:, None]
+WIDER = 1.3
+"""Of the proposal from which the exact posterior over θ is sampled."""
+
+
+def drawn(likelihood):
+    rng = np.random.default_rng(3)
+    N = NUM_ROWS[likelihood]
+    X = np.sort(rng.uniform(0, 10, N))[:, None]
+    f = np.sin(X[:, 0])
+    match likelihood:
+        case "gaussian":
+            return X, f + 0.3 * rng.normal(size=N)
+        case "poisson":
+            return X, rng.poisson(np.exp(2 + f)).astype(float)
+        case "bernoulli":
+            return X, (2 * f + rng.normal(size=N) > 0).astype(float)
+    return X, f + 0.3 * rng.standard_t(3, N)
+
+
+def rows_of(likelihood):
+    """Rows with a level of the function, as `vbks.fit` makes them."""
+    data = prepare(drawn(likelihood), standardise_targets=likelihood == "gaussian")
+    return data.with_level(2.0) if likelihood == "poisson" else data
+
+
+def fitted(likelihood, bound, posterior):
+    data = rows_of(likelihood)
+    Z = None if bound == "exact" else data.arrays()[0]
+    (fit,) = fit_candidates(
+        ["SE"], data, inference=bound, posterior=posterior, likelihood=likelihood, inducing=Z,
+        num_inducing=None if Z is None else len(Z), restarts=3, seed=1,
+    )  # fmt: skip
+    assert fit.status == "fitted"
+    return fit, data
+
+
+def exact_moments(likelihood, start):
+    """Mean and sd of f under the posterior of θ and f, by importance sampling of both."""
+    data = rows_of(likelihood)
+    comparison, _ = compare(
+        data, 1, inference="stochastic", likelihood=likelihood, inducing=data.arrays()[0],
+        num_inducing=data.num_rows,
+    )  # fmt: skip
+    X, y = data.arrays()
+    mode, rng = start.modes[0], np.random.default_rng(0)
+    S, H = 300, len(mode.mean)
+    eta = rng.normal(size=(S, H))
+    theta = mode.mean + WIDER * eta @ mode.factor.T
+    bank = Bank(["SE"] * S)
+    here = FixedTheta(
+        bank, theta[:, None], tf.constant(X), comparison.likelihood, len(y), start.jitter
+    )
+    prior = NaturalParameters.prior(S, len(y))
+    q = here.optimum([(X, y)])[0] if likelihood == "gaussian" else None
+    q = q or here.climbed(lambda: [(X, y)], prior, 60).q
+    evidence, mean, second = _given_theta(here, bank, theta, q, data, rng)
+    layout = make_candidate(vbks.parse("SE"), comparison).layout
+    priors = Priors([comparison.final_priors(layout)], H)
+    log_prior, _ = priors.log_density(np.zeros(S, int), theta)
+    log_weight = evidence + log_prior + 0.5 * np.sum(eta**2, axis=1)
+    weight = np.exp(log_weight - logsumexp(log_weight))
+    assert 1 / np.sum(weight**2) > 0.2 * S
+    mean, second = weight @ mean, weight @ second
+    return mean, np.sqrt(second - mean**2)
+
+
+def _given_theta(here, bank, theta, q, data, rng):
+    """log p(y|θ) and first two moments of f at new inputs, for each θ: [S], [S, n], [S, n]."""
+    X, y = data.arrays()
+    Xs = data.units.standardise_inputs(XNEW)
+    L = here.L.numpy()[:, 0]
+    cross = bank(theta[:, None], tf.constant(X), tf.constant(Xs)).numpy()[:, 0]
+    diagonal = bank.diag(theta[:, None], tf.constant(Xs)).numpy()[:, 0]
+    rows = bank(theta[:, None], tf.constant(X)).numpy()[:, 0]
+    m, V, _ = (part.numpy() for part in q.moments())
+    likelihood, found = here.likelihood, []
+    for s in range(len(theta)):
+        root = np.linalg.cholesky(V[s])
+        eps = rng.normal(size=(2000, len(y)))
+        v = m[s] + eps @ root.T
+        f = v @ np.linalg.solve(L[s], rows[s])
+        noise = np.full(f.shape, np.exp(theta[s, 0]))
+        tiny = np.full(f.shape, 1e-12)
+        log_lik = (
+            likelihood.expectations(
+                tf.constant(y), tf.constant(f), tf.constant(tiny), tf.constant(noise)
+            )
+            .value.numpy()
+            .sum(axis=1)
+        )
+        log_q = -0.5 * np.sum(eps**2, axis=1) - np.log(np.diag(root)).sum()
+        log_w = log_lik - 0.5 * np.sum(v**2, axis=1) - log_q
+        w = np.exp(log_w - logsumexp(log_w))
+        A = np.linalg.solve(L[s], cross[s])
+        fs = data.units.y_mean * (not likelihood.is_gaussian) + v @ A
+        rest = np.maximum(diagonal[s] - np.sum(A**2, axis=0), 0.0)
+        found.append((logsumexp(log_w) - np.log(len(v)), w @ fs, w @ fs**2 + rest))
+    evidence, mean, second = (np.array(part) for part in zip(*found, strict=True))
+    if likelihood.is_gaussian:
+        scale, shift = data.units.y_scale, data.units.y_mean
+        second = scale**2 * second + 2 * scale * shift * mean + shift**2
+        mean = scale * mean + shift
+    return evidence, mean, second
+
+
+@pytest.fixture(scope="module")
+def exact():
+    return {
+        name: exact_moments(name, fitted(name, "stochastic", "laplace")[0]) for name in NUM_ROWS
+    }
+
+
+CASES = [
+    *(("gaussian", bound) for bound in ("exact", "collapsed", "stochastic")),
+    *((name, "stochastic") for name in ("poisson", "bernoulli", "student_t")),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("posterior", ["full", "diagonal", "laplace"])
+@pytest.mark.parametrize(("likelihood", "bound"), CASES)
+def test_average__has_the_moments_of_the_exact_posterior(exact, likelihood, bound, posterior):
+    fit, data = fitted(likelihood, bound, posterior)
+    mixture = KernelMixture([fit], [1.0], data, likelihood=make_likelihood(likelihood))
+    mean, variance = (part.numpy()[:, 0] for part in mixture.predict_f(XNEW))
+    expected, sd = exact[likelihood]
+    print(likelihood, bound, posterior, np.abs(mean - expected) / sd, np.sqrt(variance) / sd)
+    assert np.all(np.abs(mean - expected) < 0.2 * sd)
+    np.testing.assert_allclose(np.sqrt(variance), sd, rtol=0.2)
+
+
+@pytest.mark.parametrize("posterior", ["full", "laplace"])
+@pytest.mark.parametrize(("likelihood", "bound"), CASES)
+def test_average_of_vanishing_width__equals_the_model(likelihood, bound, posterior):
+    fit, data = fitted(likelihood, bound, posterior)
+    mode = replace(fit.modes[0], factor=1e-12 * fit.modes[0].factor, weight=1.0)
+    q_u = None if fit.q_u is None else replace(fit.q_u, samples=None)
+    fit = replace(fit, modes=(mode,), q_u=q_u)
+    model = gpflow_model(fit, data, make_likelihood(likelihood))
+    units = data.units if likelihood == "gaussian" else data.units.with_targets_as_they_are()
+    moments = (part.numpy()[:, 0] for part in model.predict_f(units.standardise_inputs(XNEW)))
+    mixture = KernelMixture([fit], [1.0], data, likelihood=make_likelihood(likelihood))
+    for found, expected in zip(
+        mixture.predict_f(XNEW), units.restore_moments(*moments), strict=True
+    ):
+        np.testing.assert_allclose(found.numpy()[:, 0], expected, rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.slow
+def test_average__predicts_held_out_rows_as_well_as_the_model():
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = rng.uniform(0, 10, 500)
+        y = 0.5 * X + np.sin(2 * np.pi * X / rng.uniform(2, 4)) + 0.2 * rng.normal(size=500)
+        selection = vbks.fit(
+            X[:400], y[:400], space=["LIN + PER"], inference="stochastic", num_inducing=20,
+            warps=("identity",), restarts=4, progress=False,
+        )  # fmt: skip
+        units, Y = selection.units, y[400:, None]
+        rows = units.standardise_inputs(X[400:, None]), units.standardise_targets(Y)
+        alone = selection.model().predict_log_density(rows).numpy() - np.log(units.y_scale)
+        mixed = selection.predict_log_density((X[400:], y[400:]))
+        assert mixed.mean() > alone.mean() - 0.02
+
+
+class Logistic(ScalarLikelihood):
+    """Noise with linear tails."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = gpflow.Parameter(0.2, transform=gpflow.utilities.positive())
+
+    def _scalar_log_prob(self, X, F, Y):
+        z = (Y - F) / self.scale
+        return -z - tf.math.log(self.scale) - 2 * tf.math.softplus(-z)
+
+    def _conditional_mean(self, X, F):
+        return tf.identity(F)
+
+    def _conditional_variance(self, X, F):
+        return tf.ones_like(F) * tf.square(self.scale) * np.pi**2 / 3
+
+
+def test_likelihood_with_linear_tails__is_fitted_as_well_as_by_gpflow():
+    rng = np.random.default_rng(0)
+    X = np.sort(rng.uniform(0, 10, 80))
+    y = 4 + np.sin(X) + 0.1 * rng.logistic(size=80)
+    selection = vbks.fit(X, y, space=["SE", "LIN"], likelihood=Logistic(), progress=False)
+    assert selection.belief["converged"].all()
+    model = selection.model("SE")
+    rows = selection.units.standardise_inputs(X[:, None]), y[:, None]
+    other = gpflow.models.SVGP(
+        gpflow.kernels.SquaredExponential(), Logistic(), model.inducing_variable.Z.numpy(),
+        mean_function=gpflow.functions.Constant(y.mean()),
+    )  # fmt: skip
+    gpflow.set_trainable(other.inducing_variable, False)
+    gpflow.set_trainable(other.mean_function, False)
+    closure = other.training_loss_closure(rows)
+    gpflow.optimizers.Scipy().minimize(closure, other.trainable_variables, options={"maxiter": 500})
+    assert model.elbo(rows) > other.elbo(rows) - 1.0
