@@ -98,7 +98,10 @@ def _read_plain(folder: Path) -> Record:
 
 def _upgraded(record: Record) -> Record:
     """The first format as the second, which also has samples of θ and the level of functions."""
-    defaults = {"fits": {"samples": 0}, "data": {"has_own_targets": False}}
+    defaults: dict[str, dict[str, Any]] = {
+        "fits": {"samples": 0},
+        "data": {"has_own_targets": False},
+    }
     changed: dict[str, Any] = dict(record.values)
     for key, more in defaults.items():
         if isinstance(changed.get(key), list):
