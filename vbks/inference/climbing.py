@@ -120,7 +120,10 @@ def _look(
     for c in chunk:
         rng = candidate_rng(comparison.seed + attempt, c.expression)
         num, schedule = _look_starts(c, comparison, again=c.restarts > 0)
-        starts.append(draw_starts(c.layout, comparison.summaries, num, rng, c.parent))
+        drawn = draw_starts(c.layout, comparison.summaries, num, rng, c.parent)
+        if c.given is not None:
+            drawn = np.vstack([c.given.theta, drawn[: num - 1]])
+        starts.append(drawn)
         schedules.append(schedule)
     evidence = comparison.look_evidence(max(c.jitter for c in chunk))
     return climb_from(chunk, starts, comparison, evidence, schedules, evaluations)
@@ -226,7 +229,7 @@ def _climb_starts(candidate: Candidate) -> Array:
     best = candidate.thetas[:CLIMBERS]
     if candidate.has_begun:
         return best
-    return np.concatenate([best, halved_periods(candidate.layout, best[0])])
+    return np.concatenate([best, halved_periods(candidate.layout, best[0], candidate.fixed)])
 
 
 def climb_from(
@@ -237,7 +240,11 @@ def climb_from(
     schedules: Sequence[Schedule],
     evaluations: int,
 ) -> list[Candidate]:
-    """Candidates with the optima that were reached from starts [S, H] of each, best first."""
+    """Candidates with the optima that were reached from starts [S, H] of each, best first.
+
+    Whatever the starts say, fixed values are as they were given.
+    """
+    starts = [s if c.given is None else c.given.hold(s) for c, s in zip(chunk, starts, strict=True)]
     owners = np.repeat(np.arange(len(chunk)), [len(s) for s in starts])
     posterior = comparison.log_posterior([chunk[k].expression for k in owners], evidence)
     rows = stacked([theta for s in starts for theta in s], posterior.num_slots)

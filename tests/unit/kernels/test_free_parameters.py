@@ -134,6 +134,34 @@ def test_num_free_parameters__is_never_more_than_theta_has() -> None:
         assert 1 <= num_free_parameters(expression, 4) <= len(lay_out(expression, 4))
 
 
+@pytest.mark.parametrize(
+    ("text", "fixed", "count"),
+    [
+        ("PER", [".period"], 3),
+        ("SE * SE", [".kernels[0].lengthscales"], 3),
+        ("SE * SE", [".kernels[0].lengthscales", ".kernels[1].lengthscales"], 2),
+        ("LIN + LIN", [".kernels[0].location", ".kernels[1].location"], 3),
+        ("SE + WN", [".noise"], 2),
+        ("CP[1](SE, PER)", [".location", ".kernels[1].period"], 6),
+        ("(SE + PER) * SE", [".kernels[0].kernels[0].variance"], 6),
+    ],
+)
+def test_num_free_parameters__leaves_out_what_is_fixed(
+    text: str, fixed: list[str], count: int
+) -> None:
+    names = lay_out(text).names
+    assert num_free_parameters(text, fixed=[names.index(name) for name in fixed]) == count
+
+
+def test_num_free_parameters__is_zero_where_all_is_fixed() -> None:
+    rng = random.Random(2)
+    for _ in range(100):
+        expression = random_expression(rng)
+        slots = range(len(lay_out(expression, 4)))
+        assert num_free_parameters(expression, 4, fixed=slots) == 0
+        assert num_free_parameters(expression, 4, fixed=slots[1:]) == 1
+
+
 def test_num_free_parameters__is_the_same_for_the_canonical_form() -> None:
     rng = random.Random(1)
     for expression in (*K144, *(random_expression(rng, max_dim=2) for _ in range(200))):
