@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
+from gpflow.kernels import Kernel
 
-from vbks.data import TrainingData, Warp, choose_warps, prepare, read_inputs, warp_to_values
-from vbks.errors import GrammarError, check_one_of
+from vbks.data import TrainingData, Units, Warp, choose_warps, prepare, read_inputs, warp_to_values
+from vbks.errors import DataError, GrammarError, check_one_of
 from vbks.execution import Executor, fingerprint, place_of
-from vbks.grammar import Expression, parse
+from vbks.grammar import Expression, arrange, parse
 from vbks.inference import Progress, make_likelihood
 from vbks.inference.levels import ROWS as LEVEL_ROWS
 from vbks.inference.levels import level_of
@@ -21,6 +23,7 @@ from vbks.inference.likelihoods import Likelihood
 from vbks.inference.local_fit import Posterior
 from vbks.inference.progress import reporting
 from vbks.inference.settings import RESTARTS, Inference, check_targets
+from vbks.kernels import GivenValues, read_standardised
 from vbks.prediction import Selection
 from vbks.prediction.tracing import trace_belief
 from vbks.selection import (
@@ -41,7 +44,13 @@ from vbks.storage import encode_likelihood
 PAPER_BATCH = 128
 """Rows of a minibatch in the experiments of the VBKS paper."""
 
-Space = Literal["grow"] | Sequence[Expression | str]
+ONE_WARP = (
+    "The space has GPflow kernels, whose values are about the targets as they are, so no warp was "
+    "tried."
+)
+"""What is said where warps are left to us."""
+
+Space = Literal["grow"] | Sequence[Expression | str | Kernel]
 
 
 def fit(
@@ -79,7 +88,8 @@ def fit(
             `tf.data.Dataset` of rows, without y.
         y: targets [N].
         space: "grow" starts small and expands what the data favour; or a list of expressions such
-            as `vbks.K144`.
+            as `vbks.K144`, in which there may be GPflow kernels. Their values are in the units of X
+            and y: what is not trainable is held, and the rest is one of the starts.
         method: "vbks", or one of the searches before it: "cks", "skc", "abcd", "bo" or "random";
             or a method with its settings, such as `vbks.selection.CKS(criterion="aic")`.
         inference: "exact", "collapsed" or "stochastic" for all fits; by default what rows and
@@ -90,7 +100,8 @@ def fit(
         batch_size: rows of a minibatch.
         likelihood: "gaussian" or another name, or a scalar GPflow likelihood.
         warps: transforms of the target that are tried: "identity", "log", "softplus", "logit"; by
-            default all that the data allow, and only the first with methods other than "vbks".
+            default all that the data allow, and only the first with methods other than "vbks" or
+            GPflow kernels in the space, which go with one warp.
         bounds: the ends of the target's range, for "logit".
         belief: "vbks", "bayes" or "stacking"; by default what the method goes with: all in one
             kernel with those that choose one.
@@ -121,10 +132,20 @@ def fit(
         posterior, warps, race = "point", ("identity",), False
     elif warps == "auto" and chosen.name != "vbks":
         warps = ("identity",)
+    members = _listed(space)
+    has_kernels = any(isinstance(member, Kernel) for member in members or ())
+    notices: tuple[str, ...] = ()
+    if has_kernels and warps == "auto":
+        warps, notices = ("identity",), (ONE_WARP,)
     model = make_likelihood(likelihood)
     rows = _prepared(X if y is None else (X, y), model, seed)
     data = _warped(rows, warps, bounds, model)
-    words, candidates = _words(families), _fixed(space)
+    if has_kernels and len(data) > 1:
+        raise DataError("the values of GPflow kernels go with one warp. Give warps= only one.")
+    units = next(iter(data.values())).units
+    words = _words(families)
+    expressions, values = _read(members or (), units, ard=not is_paper)
+    candidates = None if members is None else expressions
     spending = budget_of(budget)
     believed = _belief(chosen, belief, temperature, prior, seed)
     if is_paper:
@@ -132,6 +153,7 @@ def fit(
     told: dict[str, Any] = {
         "method": repr(chosen),
         "space": None if candidates is None else [str(expression) for expression in candidates],
+        "given": {str(e): [[*own.theta], [*own.fixed]] for e, own in values.items()} or None,
         "families": None if words is None else list(words),
         "inference": inference,
         "posterior": posterior,
@@ -153,6 +175,7 @@ def fit(
             "likelihood": model,
             "restarts": restarts or RESTARTS,
             "ard": not is_paper,
+            "given": values,
             "memory": place.memory,
             "seed": seed,
         }
@@ -165,7 +188,7 @@ def fit(
             believed,
             model,
             None if inputs is None else inputs.names,
-            answer.notices,
+            (*answer.notices, *notices),
             time_inputs=() if inputs is None else inputs.times,
             steps=answer.path,
             untried=answer.untried,
@@ -210,18 +233,43 @@ def _warped(
     return {warp: rows if warp.name == "identity" else rows.warped(warp) for warp in warps}
 
 
-def _fixed(space: Space) -> tuple[Expression, ...] | None:
+def _listed(space: Space) -> tuple[Expression | Kernel, ...] | None:
     """The members of a fixed space; none if candidates are searched for."""
+    if isinstance(space, Kernel):
+        raise GrammarError("the space is one kernel, expected a list. Write space=[kernel].")
     if isinstance(space, str):
         if space != "grow":
             raise GrammarError(
                 f"space is {space!r}, expected 'grow' or a list of expressions such as vbks.K144."
             )
         return None
-    expressions = tuple(parse(expression) for expression in space)
-    if not expressions:
+    members = tuple(member if isinstance(member, Kernel) else parse(member) for member in space)
+    if not members:
         raise GrammarError("the space is empty. Give at least one expression.")
-    return expressions
+    return members
+
+
+def _read(
+    members: Sequence[Expression | Kernel], units: Units, ard: bool
+) -> tuple[tuple[Expression, ...], dict[Expression, GivenValues]]:
+    """The expressions of a space, and the values that GPflow kernels give them."""
+    expressions: list[Expression] = []
+    given: dict[Expression, GivenValues] = {}
+    for member in members:
+        if not isinstance(member, Kernel):
+            expressions.append(member)
+            continue
+        reading = read_standardised(member, units, ard)
+        expressions.append(reading.expression)
+        given[reading.expression] = reading.given
+    structures = Counter(map(arrange, expressions))
+    for expression in given:
+        if structures[arrange(expression)] > 1:
+            raise GrammarError(
+                f"'{expression}' is more than once in the space, with values of a GPflow kernel, "
+                "so that its fits could not be told apart. Fit them in calls of their own."
+            )
+    return tuple(expressions), given
 
 
 def _words(families: Sequence[str] | None) -> tuple[str, ...] | None:

@@ -107,7 +107,8 @@ class _State:
             return None
         diagonal = np.exp(self.log_sd.numpy())[..., np.newaxis] * np.eye(self.theta.shape[1])
         below = np.tril(self.below.numpy(), -1) * (not self.is_diagonal)
-        return np.asarray((diagonal + below) * self.stage.priors.used[:, :, np.newaxis])
+        used = self.stage.priors.used
+        return np.asarray((diagonal + below) * (used[:, :, np.newaxis] & used[:, np.newaxis, :]))
 
     def step(self, batch: tuple[Array, Array], eta: Array, rate: float) -> None:
         """One step of all variables along their gradients on a minibatch."""
@@ -120,12 +121,12 @@ class _State:
         q, whitened = self._moments(change), change is None
         slopes = here.slopes([batch], q, whitened=whitened)
         _, by_prior = self.stage.priors.log_density(np.arange(len(theta)), theta)
-        by_theta = slopes.gradient.numpy()[:, 0] + by_prior
+        used = self.stage.priors.used
+        by_theta = np.where(used, slopes.gradient.numpy()[:, 0] + by_prior, 0.0)
         changes = [(by_theta, self.theta), *self._q_changes(slopes, q, change)]
         if factor is not None:
             pulled = by_theta[:, :, np.newaxis] * eta[:, np.newaxis, :]
             sd = np.exp(self.log_sd.numpy())
-            used = self.stage.priors.used
             changes += [((np.einsum("khh->kh", pulled) * sd + 1.0) * used, self.log_sd)]
             changes += [(np.tril(pulled, -1), self.below)]
         self.optimiser.learning_rate = rate

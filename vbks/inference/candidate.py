@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,7 +11,7 @@ from vbks.arrays import Array
 from vbks.grammar.expression import Expression, leaves
 from vbks.inference.comparison import Comparison
 from vbks.inference.local_fit import LocalFit, Mode, RaceStep
-from vbks.kernels import Layout, Parent, lay_out, num_free_parameters
+from vbks.kernels import GivenValues, Layout, Parent, lay_out, num_free_parameters
 
 EARLIER_MODES = 2
 """Modes of an earlier fit that are gone on from: a third has hardly any weight."""
@@ -22,7 +22,7 @@ class Candidate:
     """An expression with the best θ so far [S, H], best first, and their log posteriors [S].
 
     ``factor`` [H, H] is that of q(θ), where the climb has found it already; ``has_begun`` says that
-    θ comes from an earlier fit.
+    θ comes from an earlier fit. ``given`` are values of θ to hold and to start from.
     """
 
     expression: Expression
@@ -38,11 +38,23 @@ class Candidate:
     race: tuple[RaceStep, ...] = ()
     reason: str = ""
     has_begun: bool = False
+    given: GivenValues | None = None
 
     @property
     def best(self) -> float:
         """The highest log posterior so far."""
         return float(self.values[0]) if len(self.values) else -np.inf
+
+    @property
+    def fixed(self) -> tuple[int, ...]:
+        """The slots whose values are held."""
+        return () if self.given is None else self.given.fixed
+
+    @property
+    def num_free(self) -> int:
+        """Parameters that data can determine, noise included."""
+        layout = self.layout
+        return num_free_parameters(self.expression, layout.num_inputs, layout.ard, self.fixed)
 
     @property
     def is_going(self) -> bool:
@@ -73,7 +85,9 @@ def make_candidate(
 ) -> Candidate:
     """A candidate before any work, or where an earlier fit of it has ended."""
     layout = lay_out(expression, comparison.num_inputs, comparison.ard)
-    candidate = Candidate(expression, layout, comparison.jitter, parent)
+    candidate = Candidate(
+        expression, layout, comparison.jitter, parent, given=comparison.given.get(expression)
+    )
     if earlier is not None and earlier.modes:
         modes = earlier.modes[:EARLIER_MODES]
         candidate = replace(
@@ -91,6 +105,15 @@ def make_candidate(
     return candidate
 
 
+def given_by(fits: Iterable[LocalFit]) -> dict[Expression, GivenValues]:
+    """What earlier fits have held, for others that go on from them."""
+    return {
+        fit.expression: GivenValues(tuple(map(float, fit.theta)), fit.fixed)
+        for fit in fits
+        if fit.fixed
+    }
+
+
 def final_start(candidate: Candidate, comparison: Comparison) -> Array:
     """θ [H] from which a stochastic fit starts: the best so far."""
     best = candidate.thetas[0]
@@ -106,7 +129,8 @@ def local_fit(candidate: Candidate, comparison: Comparison) -> LocalFit:
         num_rows=comparison.num_rows,
         bound=comparison.bound,
         posterior=comparison.posterior,
-        num_free=_num_free(candidate, comparison),
+        num_free=candidate.num_free - (not comparison.likelihood.has_parameter),
+        fixed=candidate.fixed,
         inducing=inducing,
         jitter=candidate.jitter,
         ard=comparison.ard,
@@ -117,12 +141,6 @@ def local_fit(candidate: Candidate, comparison: Comparison) -> LocalFit:
         warp=comparison.data.units.warp,
         log_jacobian=comparison.data.log_jacobian,
     )
-
-
-def _num_free(candidate: Candidate, comparison: Comparison) -> int:
-    """Free parameters, noise included where the likelihood has a parameter for it."""
-    idle = not comparison.likelihood.has_parameter
-    return num_free_parameters(candidate.expression, comparison.num_inputs, comparison.ard) - idle
 
 
 def failed_fit(candidate: Candidate, comparison: Comparison, reason: str) -> LocalFit:

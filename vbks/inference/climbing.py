@@ -127,7 +127,10 @@ def _look(
     for c in chunk:
         rng = candidate_rng(comparison.seed + attempt, c.expression)
         num, schedule = _look_starts(c, comparison, again=c.restarts > 0)
-        starts.append(draw_starts(c.layout, comparison.summaries, num, rng, c.parent))
+        drawn = draw_starts(c.layout, comparison.summaries, num, rng, c.parent)
+        if c.given is not None:
+            drawn = np.vstack([c.given.theta, drawn[: num - 1]])
+        starts.append(drawn)
         schedules.append(schedule)
     evidence = comparison.look_evidence(max(c.jitter for c in chunk))
     return climb_from(chunk, starts, comparison, evidence, schedules, evaluations)
@@ -243,7 +246,7 @@ def _climb_starts(
     starts = [c.thetas[:CLIMBERS] for c in chunk]
     fresh = [k for k, c in enumerate(chunk) if not c.has_begun]
     for k in fresh:
-        starts[k] = np.concatenate([starts[k], halved_periods(chunk[k].layout, starts[k][0])])
+        starts[k] = np.concatenate([starts[k], _halved(chunk[k])])
     if comparison.looks_at_all:
         return starts
     more = {k: _long_to_short(chunk[k], comparison) for k in fresh if chunk[k].parent is None}
@@ -255,6 +258,10 @@ def _climb_starts(
         for k, candidate in zip(more, ahead, strict=True):
             starts[k] = np.concatenate([starts[k], candidate.thetas])
     return starts
+
+
+def _halved(candidate: Candidate) -> Array:
+    return halved_periods(candidate.layout, candidate.thetas[0], candidate.fixed)
 
 
 def _long_to_short(candidate: Candidate, comparison: Comparison) -> Array:
@@ -270,7 +277,11 @@ def climb_from(
     schedules: Sequence[Schedule],
     evaluations: int,
 ) -> list[Candidate]:
-    """Candidates with the optima that were reached from starts [S, H] of each, best first."""
+    """Candidates with the optima that were reached from starts [S, H] of each, best first.
+
+    Whatever the starts say, fixed values are as they were given.
+    """
+    starts = [s if c.given is None else c.given.hold(s) for c, s in zip(chunk, starts, strict=True)]
     owners = np.repeat(np.arange(len(chunk)), [len(s) for s in starts])
     posterior = comparison.log_posterior([chunk[k].expression for k in owners], evidence)
     rows = stacked([theta for s in starts for theta in s], posterior.num_slots)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cached_property, partial
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -15,8 +16,16 @@ from vbks.inference.evidence import CollapsedEvidence, ExactEvidence
 from vbks.inference.inducing import choose_inducing
 from vbks.inference.likelihoods import Likelihood
 from vbks.inference.local_fit import Ascent, Bound, Posterior
-from vbks.inference.posterior import ELEMENTS_AT_ONCE, Evidence, LogPosterior, PriorOf
-from vbks.kernels import InputSummary, Layout, Normal, Prior, slot_priors, summarise_inputs
+from vbks.inference.posterior import ELEMENTS_AT_ONCE, Evidence, LogPosterior
+from vbks.kernels import (
+    GivenValues,
+    InputSummary,
+    Layout,
+    Normal,
+    Prior,
+    slot_priors,
+    summarise_inputs,
+)
 
 SUMMARY_ROWS = 20_000
 """Rows in which periods are sought: a periodogram of so many takes a fraction of a second."""
@@ -81,7 +90,8 @@ class Comparison:
 
     ``jitter`` is added to the diagonal of Kuu, or of the covariance of all rows in exact fits.
     ``inducing`` [M, D], if given, are the inducing inputs; else they are chosen. Where fits are to
-    a part of the rows, ``whole`` are all of them, which starts know.
+    a part of the rows, ``whole`` are all of them, which starts know. ``given`` are values of θ of
+    some expressions, to be held or to start from.
     """
 
     data: TrainingData
@@ -99,6 +109,7 @@ class Comparison:
     seed: int
     inducing: Array | None = None
     whole: TrainingData | None = None
+    given: Mapping[Expression, GivenValues] = field(default_factory=dict)
 
     @property
     def num_rows(self) -> int:
@@ -143,12 +154,11 @@ class Comparison:
         """Rows at random for one purpose, of all there are: `num` of them, or all."""
         return (self.whole or self.data).sample(num, self.rng(purpose))
 
-    @cached_property
-    def prior_of(self) -> PriorOf:
+    def prior_of(self, layout: Layout) -> tuple[Prior, ...]:
         """The priors of an expression's slots."""
-        return partial(
-            slot_priors, preset=self.prior, summaries=self.summaries, num_rows=self.num_rows
-        )
+        priors = slot_priors(layout, self.prior, self.summaries, self.num_rows)
+        given = self.given.get(layout.expression)
+        return priors if given is None else given.priors(priors)
 
     def final_priors(self, layout: Layout) -> tuple[Prior, ...]:
         """The same where the likelihood is not Gaussian: slot 0 is then its own parameter."""

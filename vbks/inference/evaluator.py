@@ -31,7 +31,7 @@ from vbks.inference.race import (
 )
 from vbks.inference.settings import RESTARTS, Inference, compare
 from vbks.inference.work import Executor, Failure, InOrder, Stage, Work, carry_out, cut
-from vbks.kernels import Parent
+from vbks.kernels import GivenValues, Parent
 
 
 def fit_candidates(
@@ -51,6 +51,7 @@ def fit_candidates(
     parents: Mapping[Expression, Parent] | None = None,
     earlier: Mapping[Expression, LocalFit] | None = None,
     inducing: Array | None = None,
+    given: Mapping[Expression, GivenValues] | None = None,
     race: bool = True,
     memory_limit: int | None = None,
     executor: Executor | None = None,
@@ -79,6 +80,8 @@ def fit_candidates(
         parents: fitted expressions that candidates begin from.
         earlier: fits of the candidates themselves, from which they go on instead of starting anew.
         inducing: inducing inputs [M, D] in standardised units, instead of chosen ones.
+        given: values of θ of some candidates, in standardised units; some are held, and the others
+            are one of the starts.
         race: whether candidates far behind stop early, which their fits record.
         memory_limit: bytes that the fit may use; half of what is free by default.
         executor: where the fits are made; here, chunk after chunk, by default.
@@ -101,6 +104,7 @@ def fit_candidates(
         ard=ard,
         jitter=jitter,
         inducing=inducing,
+        given=given,
         memory=memory_limit,
         seed=seed,
     )

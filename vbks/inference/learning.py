@@ -12,7 +12,7 @@ import tensorflow as tf
 from vbks.arrays import Array, Rows
 from vbks.errors import DataError
 from vbks.inference import climbing
-from vbks.inference.candidate import make_candidate
+from vbks.inference.candidate import given_by, make_candidate
 from vbks.inference.comparison import Comparison
 from vbks.inference.evidence import CollapsedEvidence
 from vbks.inference.local_fit import LocalFit
@@ -42,6 +42,7 @@ def learn_inducing(fit: LocalFit, data: Any, *, seed: int = 0) -> LocalFit:
         num_inducing=len(fit.inducing),
         ard=fit.ard,
         jitter=fit.jitter,
+        given=given_by([fit]),
         seed=seed,
     )
     moved = replace(comparison, inducing=_climb(fit, comparison))

@@ -90,7 +90,8 @@ class LocalFit:
     without any correction. ``standard_error`` is what sampling leaves uncertain in it. ``upper`` is
     an upper bound of the log likelihood at θ, and ``held_out`` the log density of all rows, each
     given the others, in the user's units; NaN where nobody has asked for them. ``log_jacobian`` is
-    what `TrainingData` says of the warp.
+    what `TrainingData` says of the warp. ``fixed`` are the slots of θ that were held at values that
+    the user gave.
     """
 
     expression: Expression
@@ -117,6 +118,7 @@ class LocalFit:
     notices: tuple[str, ...] = ()
     warp: Warp = field(default_factory=Identity)
     log_jacobian: float = 0.0
+    fixed: tuple[int, ...] = ()
 
     @property
     def theta(self) -> Array:

@@ -59,8 +59,8 @@ class LogPosterior:
     """log p(y|θ) + log p(θ) of rows, each an expression with a θ of its own.
 
     Expressions may repeat, so restarts are rows, too. A value that is not finite is the failure of
-    its row alone. Not more than ``elements`` numbers of kernel matrices are computed together. The
-    prior counts by its ``prior_share``.
+    its row alone. Slots that are fixed have no gradient. Not more than ``elements`` numbers of
+    kernel matrices are computed together. The prior counts by its ``prior_share``.
     """
 
     def __init__(
@@ -88,7 +88,10 @@ class LogPosterior:
         """Values [r] and gradients [r, H] at θ [r, H] of rows in ascending order, also repeated."""
         likelihood, gradient = self.log_likelihood(rows, theta)
         prior, prior_gradient = self.priors.log_density(rows, theta)
-        return likelihood + self.prior_share * prior, gradient + self.prior_share * prior_gradient
+        gradient = np.where(
+            self.priors.used[rows], gradient + self.prior_share * prior_gradient, 0.0
+        )
+        return likelihood + self.prior_share * prior, gradient
 
     def log_likelihood(self, rows: Rows, theta: Array) -> tuple[Array, Array]:
         """The same without the prior."""

@@ -10,7 +10,6 @@ import numpy as np
 
 from vbks.inference.candidate import Candidate
 from vbks.inference.local_fit import RaceStep
-from vbks.kernels import num_free_parameters
 
 GLANCE_MARGIN = 30.0
 """Nats behind the best after the beginning of a first look that are still a chance ..."""
@@ -65,6 +64,4 @@ def decide(
 
 
 def _standing(candidate: Candidate, num_rows: int) -> float:
-    layout = candidate.layout
-    p = num_free_parameters(candidate.expression, layout.num_inputs, layout.ard)
-    return candidate.best - 0.5 * p * math.log(num_rows)
+    return candidate.best - 0.5 * candidate.num_free * math.log(num_rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Literal
@@ -12,10 +13,12 @@ import gpflow
 from vbks.arrays import Array
 from vbks.data import Identity, TrainingData, prepare
 from vbks.errors import DataError, check_one_of
+from vbks.grammar.expression import Expression
 from vbks.inference.comparison import WORK_ARRAYS, Comparison
 from vbks.inference.likelihoods import Likelihood, make_likelihood
 from vbks.inference.local_fit import Ascent, Bound, Posterior
 from vbks.inference.memory import memory_limit
+from vbks.kernels import GivenValues
 
 RESTARTS = 8
 """Starts of each candidate. In most candidates only one of three finds the best optimum; eight of
@@ -77,6 +80,7 @@ def compare(
     jitter: float | None = None,
     inducing: Array | None = None,
     whole: TrainingData | None = None,
+    given: Mapping[Expression, GivenValues] | None = None,
     memory: int | None = None,
     seed: int = 0,
 ) -> tuple[Comparison, tuple[str, ...]]:
@@ -115,6 +119,7 @@ def compare(
         seed=seed,
         inducing=inducing,
         whole=whole,
+        given=given or {},
     )
     return comparison, tuple(notices)
 

@@ -116,7 +116,7 @@ class _Search:
         falls = np.zeros(used.shape)
         fall = np.where(np.isfinite(value), highest[owners] - value, np.inf)
         np.add.at(falls, (owners, np.abs(eta).argmax(axis=1)), 0.5 * fall)
-        expected = 0.5 * used.sum(axis=1)[:, None]
+        expected = 0.5 * np.maximum(used.sum(axis=1), 1)[:, None]
         factors = np.sqrt(expected / np.maximum(falls, expected))
         too_wide = (factors < LEAST_NARROWING) & used
         return np.where(too_wide, np.maximum(factors, MOST_NARROWING), 1.0)
@@ -159,13 +159,18 @@ def _diagonal_factor(laplace: Laplace) -> Array:
 
 
 def _sigma_points(used: Mask) -> tuple[Rows, Array]:
-    """Points ±√h eᵢ for the h used entries of every row: the row of each, and η [P, H]."""
+    """Points ±√h eᵢ for the h used entries of every row: the row of each, and η [P, H].
+
+    A row that uses none has its centre.
+    """
     owners, entries = np.nonzero(used)
     eta = np.zeros((len(owners), used.shape[1]))
     eta[np.arange(len(owners)), entries] = np.sqrt(used.sum(axis=1))[owners]
-    both = np.concatenate([eta, -eta])
-    order = np.argsort(np.tile(owners, 2), kind="stable")
-    return np.tile(owners, 2)[order], both[order]
+    idle = np.flatnonzero(~used.any(axis=1))
+    points = np.concatenate([eta, -eta, np.zeros((len(idle), used.shape[1]))])
+    rows = np.concatenate([owners, owners, idle])
+    order = np.argsort(rows, kind="stable")
+    return rows[order], points[order]
 
 
 def _fresh_bound(

@@ -6,13 +6,23 @@ from vbks.kernels.conversion import assign, read_theta, to_gpflow
 from vbks.kernels.families import Family
 from vbks.kernels.first_steps import start_scales
 from vbks.kernels.free_parameters import num_free_parameters
+from vbks.kernels.given import GivenValues
 from vbks.kernels.gpflow_bank import GPflowBank, KernelBank, bank_of
 from vbks.kernels.inheritance import Parent
 from vbks.kernels.layout import Layout, Slot, lay_out
-from vbks.kernels.parameters import Flat, InputSummary, Mixture, Normal, Parameter, Prior, StudentT
+from vbks.kernels.parameters import (
+    Fixed,
+    Flat,
+    InputSummary,
+    Mixture,
+    Normal,
+    Parameter,
+    Prior,
+    StudentT,
+)
 from vbks.kernels.periodogram import period_candidates
 from vbks.kernels.priors import Priors, slot_priors
-from vbks.kernels.reading import KernelReading, from_gpflow
+from vbks.kernels.reading import KernelReading, from_gpflow, read_standardised
 from vbks.kernels.registry import family_of, register_family, registered_families
 from vbks.kernels.starts import candidate_rng, draw_starts, halved_periods, long_to_short
 from vbks.kernels.suggestions import num_waves
@@ -22,8 +32,10 @@ from vbks.kernels.terms import is_batchable
 __all__ = [
     "Bank",
     "Family",
+    "Fixed",
     "Flat",
     "GPflowBank",
+    "GivenValues",
     "InputSummary",
     "KernelBank",
     "KernelReading",
@@ -51,6 +63,7 @@ __all__ = [
     "num_traces",
     "num_waves",
     "period_candidates",
+    "read_standardised",
     "read_theta",
     "register_family",
     "registered_families",

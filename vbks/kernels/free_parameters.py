@@ -50,23 +50,30 @@ SEED = 144
 """The same expression always meets the same elements."""
 
 
-def num_free_parameters(expression: Expression | str, num_inputs: int = 1, ard: bool = True) -> int:
+def num_free_parameters(
+    expression: Expression | str,
+    num_inputs: int = 1,
+    ard: bool = True,
+    fixed: Sequence[int] = (),
+) -> int:
     """The number p of parameters that data can determine, noise included.
 
     It is the rank of the Jacobian of kernel and noise variance, so SE × SE has as many as SE, and
-    LIN + LIN as many as LIN + C. Of a kernel that is known only as a GPflow object it is an upper
-    bound: nothing is known of relations between its parameters.
+    LIN + LIN as many as LIN + C. Slots that are ``fixed`` do not count. Of a kernel that is known
+    only as a GPflow object it is an upper bound: nothing is known of relations between its
+    parameters.
     """
-    return _count(parse(expression), num_inputs, ard)
+    return _count(parse(expression), num_inputs, ard, tuple(fixed))
 
 
 @lru_cache(maxsize=20_000)
-def _count(expression: Expression, num_inputs: int, ard: bool) -> int:
+def _count(expression: Expression, num_inputs: int, ard: bool, fixed: tuple[int, ...]) -> int:
     layout = lay_out(expression, num_inputs, ard)
     points = _Points(layout)
     kernel = _evaluate(layout.root, points)
     likelihood_noise = points.where_distinct(0, 1)
-    return _rank(np.vstack([likelihood_noise[np.newaxis], kernel.gradient]))
+    by_slot = np.vstack([likelihood_noise[np.newaxis], kernel.gradient])
+    return _rank(np.delete(by_slot, list(fixed), axis=0))
 
 
 forget_on_change(_count.cache_clear)

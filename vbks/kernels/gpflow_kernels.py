@@ -21,6 +21,7 @@ from gpflow.kernels.base import ActiveDims, Combination
 from gpflow.utilities import positive
 from gpflow.utilities.ops import broadcasting_elementwise
 
+from vbks.arrays import Array
 from vbks.errors import GrammarError
 from vbks.kernels.families import Family
 
@@ -148,6 +149,28 @@ class Scaled(Kernel):
     def K_diag(self, X: TensorType) -> tf.Tensor:
         """The scaled kernel at each input with itself."""
         return self.variance * self.kernel(X, full_cov=False)
+
+
+class InUnits(Kernel):
+    """A kernel for standardised inputs x that is another one at m + s x, in its own units."""
+
+    @check_shapes("mean: [D]", "scale: [D]")
+    def __init__(self, kernel: Kernel, mean: Array, scale: Array) -> None:
+        super().__init__()
+        self.kernel, self.mean, self.scale = kernel, mean, scale
+
+    @inherit_check_shapes
+    def K(self, X: TensorType, X2: TensorType | None = None) -> tf.Tensor:
+        """The kernel at all pairs of inputs."""
+        return self.kernel(self._restored(X), None if X2 is None else self._restored(X2))
+
+    @inherit_check_shapes
+    def K_diag(self, X: TensorType) -> tf.Tensor:
+        """The kernel at each input with itself."""
+        return self.kernel(self._restored(X), full_cov=False)
+
+    def _restored(self, X: TensorType) -> tf.Tensor:
+        return tf.convert_to_tensor(X) * self.scale + self.mean
 
 
 class _Alternatives(Combination):

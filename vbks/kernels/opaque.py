@@ -20,15 +20,17 @@ import tensorflow as tf
 from gpflow.kernels import Combination, Kernel, Periodic
 from gpflow.utilities import parameter_dict
 
+from vbks.arrays import Array
 from vbks.grammar.families import RESERVED_WORDS, is_known
 from vbks.kernels.families import Family
-from vbks.kernels.gpflow_kernels import Scaled, positive_parameter
+from vbks.kernels.gpflow_kernels import InUnits, Scaled, positive_parameter
 from vbks.kernels.parameters import Normal, Parameter
 from vbks.kernels.registry import LOCK, family_of, register_opaque, registered_families
 
 OPAQUE_PRIOR_SD = 1.5
 """Of a number of an opaque leaf: about the width of our own priors, since nothing is known of the
-number but that somebody chose it."""
+number but that somebody chose it. It grows with numbers above one: what GPflow stores of a positive
+parameter is about its logarithm where that is negative, and else about the parameter itself."""
 
 
 def scale_holder(kernel: Kernel) -> Any:
@@ -54,7 +56,7 @@ def _find_or_register(prototype: Kernel, kernel: Kernel) -> Family:
         elif name not in RESERVED_WORDS and not is_known(name):
             break
     parameters = tuple(
-        Parameter(number, Normal(value, OPAQUE_PRIOR_SD), positive=False)
+        Parameter(number, Normal(value, OPAQUE_PRIOR_SD * max(1.0, value)), positive=False)
         for number, value in free_values(prototype).items()
     )
     stationary = isinstance(kernel, gpflow.kernels.Stationary)
@@ -76,6 +78,14 @@ def prototype_of(kernel: Kernel, num_columns: int) -> tuple[Kernel, gpflow.Param
         prototype = holder = Scaled(prototype)
     gpflow.set_trainable(holder.variance, False)
     return prototype, variance
+
+
+def in_units(prototype: Kernel, mean: Array, scale: Array) -> Kernel:
+    """A prototype for standardised inputs, which evaluates another one at those with mean and scale
+    [D], so that its numbers are in the user's units."""
+    inner = Scaled(InUnits(prototype, mean, scale))
+    gpflow.set_trainable(inner.variance, False)
+    return inner
 
 
 def _is_scale(kernel: Kernel, variance: gpflow.Parameter, num_columns: int) -> bool:

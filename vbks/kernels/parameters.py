@@ -126,7 +126,28 @@ class Mixture:
         return np.asarray(np.choose(places.astype(int), values))
 
 
-Prior: TypeAlias = Normal | StudentT | Flat | Mixture
+@dataclass(frozen=True)
+class Fixed:
+    """No prior but a value that is known, and is not to be learned."""
+
+    value: float
+
+    @property
+    def centre(self) -> float:
+        """The value."""
+        return self.value
+
+    @property
+    def precision(self) -> float:
+        """Zero: there is nothing to curve."""
+        return 0.0
+
+    def draw(self, shares: Array) -> Array:
+        """The value, whatever the shares are."""
+        return np.full_like(shares, self.value)
+
+
+Prior: TypeAlias = Normal | StudentT | Flat | Mixture | Fixed
 """A prior on an unconstrained value.
 
 Its ``precision`` is a curvature to scale steps by, zero where it has none.

@@ -13,6 +13,7 @@ from vbks.grammar.expression import Leaf
 from vbks.kernels.layout import NOISE_SLOT, Layout, Node, Slot
 from vbks.kernels.parameters import (
     LOG_ROOT_TWO_PI,
+    Fixed,
     Flat,
     InputSummary,
     Mixture,
@@ -129,8 +130,9 @@ def _skc_period(
 class Priors:
     """Independent priors on the slots of many θ, each row of H slots with its own.
 
-    Rows may have fewer slots than there are: ``used`` [R, H] tells which. ``mean`` and
-    ``precision`` [R, H] are the centres and curvatures of the priors, zero where there is none.
+    Rows may have fewer slots than there are, and some may be fixed: ``used`` [R, H] tells which are
+    there to be learned. ``mean`` and ``precision`` [R, H] are the centres and curvatures of the
+    priors, zero where there is none.
     """
 
     def __init__(self, priors_of_rows: Sequence[tuple[Prior, ...]], num_slots: int) -> None:
@@ -142,7 +144,7 @@ class Priors:
         self._others: dict[StudentT | Mixture, Mask] = {}
         for row, priors in enumerate(priors_of_rows):
             own = (row, slice(len(priors)))
-            self.used[own] = True
+            self.used[own] = [not isinstance(prior, Fixed) for prior in priors]
             self.mean[own] = [prior.centre for prior in priors]
             self.precision[own] = [prior.precision for prior in priors]
             is_normal[own] = [isinstance(prior, Normal) for prior in priors]

@@ -25,6 +25,7 @@ from gpflow.kernels.base import ReducingCombination
 from scipy.special import log_softmax, logsumexp
 
 from vbks.arrays import Array, Mask
+from vbks.data import Units
 from vbks.errors import GrammarError
 from vbks.grammar.expression import (
     ChangePoint,
@@ -38,10 +39,17 @@ from vbks.grammar.expression import (
 )
 from vbks.kernels import gpflow_kernels as ours
 from vbks.kernels.conversion import offset_of, shape_parameters
-from vbks.kernels.families import Family
+from vbks.kernels.families import WAVE_LENGTHSCALE, Family
+from vbks.kernels.given import GivenValues
 from vbks.kernels.gpflow_kernels import ConvexSum, FamilyKernel, Scaled
 from vbks.kernels.layout import Layout, Node, lay_out
-from vbks.kernels.opaque import free_values, opaque_family, prototype_of, scale_holder
+from vbks.kernels.opaque import (
+    free_values,
+    in_units,
+    opaque_family,
+    prototype_of,
+    scale_holder,
+)
 from vbks.kernels.parameters import Parameter
 from vbks.kernels.registry import family_of
 
@@ -65,6 +73,13 @@ class KernelReading:
         """The slots that ``theta`` and ``fixed`` are about."""
         return lay_out(self.expression, self.num_inputs, self.ard)
 
+    @property
+    def given(self) -> GivenValues:
+        """The values as what a fit is given."""
+        return GivenValues(
+            tuple(map(float, self.theta)), tuple(map(int, np.flatnonzero(self.fixed)))
+        )
+
 
 def from_gpflow(kernel: Kernel, num_inputs: int | None = None) -> KernelReading:
     """Read a GPflow kernel as an expression whose kernel has the same values.
@@ -73,6 +88,30 @@ def from_gpflow(kernel: Kernel, num_inputs: int | None = None) -> KernelReading:
     become numbers of their own, and priors on them are not read. A kernel of another class becomes
     an opaque leaf named after the class, see `vbks.kernels.opaque`.
     """
+    part, num_inputs = _read(kernel, num_inputs)
+    # Leaves that each have one number for all inputs are the only ones without ARD.
+    return _reading(part, num_inputs, num_inputs == 1 or _sizes(part) != {1})
+
+
+def read_standardised(kernel: Kernel, units: Units, ard: bool = True) -> KernelReading:
+    """Read a GPflow kernel whose values are in a user's units as one for standardised rows.
+
+    Lengthscales, periods, widths and places are told in standardised inputs, and variances in
+    standardised targets. A line through all inputs becomes a sum of lines if the inputs have
+    different scales. A kernel that becomes an opaque leaf is evaluated at the user's own inputs.
+    With ``ard``, one lengthscale for several inputs becomes one for each.
+    """
+    part, num_inputs = _read(kernel, len(units.x_scale), units)
+    if not ard and max(_sizes(part), default=1) > 1:
+        raise GrammarError(
+            f"the kernel of '{part.expression}' has numbers for each input where all inputs are to "
+            "share one. Give its leaves one input each by active_dims."
+        )
+    return _reading(part * _Number(-2.0 * math.log(units.y_scale), True), num_inputs, ard)
+
+
+def _read(kernel: Kernel, num_inputs: int | None, units: Units | None = None) -> tuple[_Part, int]:
+    """The part that a whole kernel is, and the number of inputs."""
     if not isinstance(kernel, Kernel):
         raise GrammarError(f"a GPflow kernel is needed, got a {type(kernel).__name__}.")
     least = _least_inputs(kernel)
@@ -80,12 +119,15 @@ def from_gpflow(kernel: Kernel, num_inputs: int | None = None) -> KernelReading:
         num_inputs = least
     if num_inputs < least:
         raise GrammarError(f"the kernel acts on {least} inputs, got num_inputs={num_inputs}.")
-    part = _Reader(num_inputs).read(kernel, tuple(range(num_inputs)))
-    layout = lay_out(part.expression, num_inputs, num_inputs == 1 or _has_ard(part))
+    return _Reader(num_inputs, units).read(kernel, tuple(range(num_inputs))), num_inputs
+
+
+def _reading(part: _Part, num_inputs: int, ard: bool) -> KernelReading:
+    layout = lay_out(part.expression, num_inputs, ard)
     theta, fixed = layout.prior_mean, np.zeros(len(layout), bool)
     for slot, number in _slot_numbers(layout.root, part, _ONE):
         theta[slot], fixed[slot] = number.value, number.is_fixed
-    return KernelReading(part.expression, num_inputs, layout.ard, theta, fixed)
+    return KernelReading(part.expression, num_inputs, ard, theta, fixed)
 
 
 @dataclass(frozen=True)
@@ -171,16 +213,15 @@ def _slot_numbers(node: Node, part: _Part, scale: _Number) -> Iterator[tuple[int
         yield from _slot_numbers(operand, own, math.prod(others, start=scale))
 
 
-def _has_ard(part: _Part) -> bool:
-    """Whether any leaf on all inputs has a lengthscale or period for each, or none has any."""
-    counts = {
+def _sizes(part: _Part) -> set[int]:
+    """How many lengthscales or periods leaves on all inputs have."""
+    return {
         len(part.own[parameter.name])
         for part in _leaves(part)
         if isinstance(part.expression, Leaf) and part.expression.dim is None
         for parameter in family_of(part.expression.family).parameters
         if parameter.per_input and parameter.name != "location"
     }
-    return counts != {1}
 
 
 def _leaves(part: _Part) -> list[_Part]:
@@ -189,10 +230,13 @@ def _leaves(part: _Part) -> list[_Part]:
 
 
 class _Reader:
-    """Reads kernels on some of the inputs: ``columns`` are those that a kernel is given."""
+    """Reads kernels on some of the inputs: ``columns`` are those that a kernel is given.
 
-    def __init__(self, num_inputs: int) -> None:
-        self.num_inputs = num_inputs
+    With ``units``, numbers about inputs become those about standardised ones.
+    """
+
+    def __init__(self, num_inputs: int, units: Units | None = None) -> None:
+        self.num_inputs, self.units = num_inputs, units
 
     def read(self, kernel: Any, columns: tuple[int, ...]) -> _Part:
         """The part that a kernel is."""
@@ -226,13 +270,13 @@ class _Reader:
     def _change(self, kernel: Any, columns: tuple[int, ...]) -> _Part:
         before, after = self._operands(kernel, columns)
         operator = ChangeWindow if isinstance(kernel, ours.ChangeWindow) else ChangePoint
+        (column,) = _picked(kernel, [kernel.column], columns)
         own = {
-            "location": _numbers(kernel.location, positive=False),
-            "steepness": _numbers(kernel.steepness),
+            "location": [self._place(_numbers(kernel.location, positive=False)[0], column)],
+            "steepness": [self._length(_numbers(kernel.steepness)[0], column, -1)],
         }
         if operator is ChangeWindow:
-            own["width"] = _numbers(kernel.width)
-        (column,) = _picked(kernel, [kernel.column], columns)
+            own["width"] = [self._length(_numbers(kernel.width)[0], column)]
         expression = operator(before.expression, after.expression, column + 1)
         return _Part(expression, (before, after), own)
 
@@ -243,17 +287,20 @@ class _Reader:
                 "Set its active_dims, or use vbks.kernels.gpflow_kernels.ChangePoint."
             )
         before, after = self._operands(kernel, columns)
+        column = columns[0]
         own = {
-            "location": _numbers(kernel.locations, positive=False),
-            "steepness": _numbers(kernel.steepness),
+            "location": [self._place(_numbers(kernel.locations, positive=False)[0], column)],
+            "steepness": [self._length(_numbers(kernel.steepness)[0], column, -1)],
         }
-        expression = ChangePoint(before.expression, after.expression, columns[0] + 1)
+        expression = ChangePoint(before.expression, after.expression, column + 1)
         return _Part(expression, (before, after), own)
 
     def _leaf(self, kernel: Any, columns: tuple[int, ...], name: str) -> _Part:
         family = family_of(name)
         variance = _numbers(scale_holder(kernel).variance)
         self._check_size(kernel, columns, "variance", variance)
+        if name == "LIN":
+            variance = self._slopes(variance, columns)
         own = {p.name: self._own(kernel, columns, family, p) for p in family.parameters}
         dim = self._dim(kernel, columns)
         is_whole = dim is not None or sorted(columns) == list(range(self.num_inputs))
@@ -276,12 +323,39 @@ class _Reader:
     def _own(
         self, kernel: Any, columns: tuple[int, ...], family: Family, parameter: Parameter
     ) -> list[_Number]:
+        numbers = [_Number(0.0, True)]
         given = shape_parameters(kernel).get(parameter.name)
-        if given is None:
-            return [_Number(0.0, True)]
-        numbers = _numbers(given, parameter.positive, offset_of(family.name, parameter.name))
-        self._check_size(kernel, columns, parameter.name, numbers)
-        return numbers
+        if given is not None:
+            numbers = _numbers(given, parameter.positive, offset_of(family.name, parameter.name))
+            self._check_size(kernel, columns, parameter.name, numbers)
+        # The lengthscale of a wave is about its phase.
+        if self.units is None or not parameter.per_input or parameter == WAVE_LENGTHSCALE:
+            return numbers
+        convert = self._length if parameter.positive else self._place
+        each = numbers * len(columns) if len(numbers) == 1 else numbers
+        return [convert(number, column) for number, column in zip(each, columns, strict=True)]
+
+    def _length(self, number: _Number, column: int, power: int = 1) -> _Number:
+        """The logarithm of a power of a length along an input."""
+        if self.units is None:
+            return number
+        return number * _Number(-power * math.log(self.units.x_scale[column]), True)
+
+    def _place(self, number: _Number, column: int) -> _Number:
+        """A place on an input."""
+        if self.units is None:
+            return number
+        mean, scale = self.units.x_mean[column], self.units.x_scale[column]
+        return replace(number, value=float((number.value - mean) / scale))
+
+    def _slopes(self, variance: list[_Number], columns: tuple[int, ...]) -> list[_Number]:
+        """Variances of slopes: one as long as that is the same for all inputs."""
+        if self.units is None:
+            return variance
+        is_one = len(variance) == 1 and len({self.units.x_scale[column] for column in columns}) == 1
+        each = variance * len(columns) if len(variance) == 1 else variance
+        slopes = [self._length(v, column, -2) for v, column in zip(each, columns, strict=True)]
+        return slopes[:1] if is_one else slopes
 
     def _check_size(
         self, kernel: Kernel, columns: tuple[int, ...], name: str, numbers: list[_Number]
@@ -304,6 +378,9 @@ class _Reader:
             )
         dim = self._dim(kernel, columns)
         prototype, variance = prototype_of(kernel, len(columns))
+        if self.units is not None:
+            places = list(columns)
+            prototype = in_units(prototype, self.units.x_mean[places], self.units.x_scale[places])
         scale = _ONE if variance is None else _numbers(variance)[0]
         if dim is None and columns != tuple(range(self.num_inputs)):
             prototype.active_dims = list(columns)

@@ -7,12 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import RLock
 from typing import TYPE_CHECKING
 
-import gpflow
-import tensorflow as tf
-
 from vbks.errors import GrammarError
 from vbks.grammar.families import FamilyRules, declare
 from vbks.kernels.families import BUILT_IN, VARIANCE, Family, Formula, no_formula
+from vbks.kernels.formula_checks import check_formula
 from vbks.kernels.parameters import Parameter
 
 if TYPE_CHECKING:
@@ -73,10 +71,13 @@ def register_family(
 ) -> Family:
     """Add a family of your own, after which it can be parsed, searched, fitted and batched.
 
-    With ``replace`` an earlier one of yours may have had the same name.
+    The formula is tried on random inputs first, and refused if it is not symmetric and positive
+    semi-definite, or not ``stationary`` as it is said to be: a function of differences of inputs
+    that is one where they are equal. With ``replace`` an earlier one of yours may have had the
+    same name.
     """
     family = Family(name, formula, _checked(name, parameters), variance, stationary)
-    _try_formula(family)
+    check_formula(family)
     with LOCK:
         if _FAMILIES.get(name) == family:
             return family
@@ -116,21 +117,3 @@ def _checked(name: str, parameters: Sequence[Parameter]) -> tuple[Parameter, ...
             "family has a variance already, which multiplies its formula."
         )
     return tuple(parameters)
-
-
-def _try_formula(family: Family) -> None:
-    """Evaluate the formula between two and three points, so that a mistake shows at once."""
-    dtype = gpflow.default_float()
-    values = {
-        p.name: tf.ones([1, 1, 1] if p.per_input else [1, 1], dtype) for p in family.parameters
-    }
-    try:
-        result = family.formula(tf.ones([2, 1, 1], dtype), tf.zeros([1, 3, 1], dtype), **values)
-        given = tuple(tf.convert_to_tensor(result).shape)
-    except Exception as error:
-        raise GrammarError(f"the formula of family {family.name!r} fails: {error}") from error
-    if given not in ((2, 3), (2, 1), (1, 3), (1, 1), ()):
-        raise GrammarError(
-            f"the formula of family {family.name!r} gives shape {given} for X1 [2, 1, 1] "
-            "and X2 [1, 3, 1], expected [2, 3]: add up over the last axis."
-        )

@@ -136,8 +136,8 @@ def _in_turn(*lists: Sequence[Place]) -> tuple[Place, ...]:
     return tuple(dict.fromkeys(item for turn in turns for item in turn if item is not None))
 
 
-def halved_periods(layout: Layout, theta: Array) -> Array:
-    """θ [H] with the period of one wave halved, for each wave: [W, H].
+def halved_periods(layout: Layout, theta: Array, fixed: Sequence[int] = ()) -> Array:
+    """θ [H] with the period of one wave halved, for each wave whose period is not fixed: [W, H].
 
     A function that repeats also repeats after twice as long, so that fits end there, with a
     lengthscale that is half as long as it could be.
@@ -145,6 +145,8 @@ def halved_periods(layout: Layout, theta: Array) -> Array:
     halves = []
     for part in parts_of(layout.root):
         for index in part.node.slots.get("period", ()):
+            if index in fixed:
+                continue
             half = theta.copy()
             half[index] -= math.log(2.0)
             half[list(part.node.slots.get("lengthscales", ()))] += math.log(2.0)

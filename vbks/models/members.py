@@ -15,8 +15,10 @@ from vbks.data import TrainingData
 from vbks.errors import DataError
 from vbks.inference.likelihoods import Gaussian, Likelihood
 from vbks.inference.local_fit import LocalFit
-from vbks.kernels import KernelBank, bank_of, family_of, to_gpflow
+from vbks.kernels import KernelBank, bank_of, family_of, lay_out, to_gpflow
+from vbks.kernels.conversion import bindings
 from vbks.kernels.gpflow_kernels import FamilyKernel
+from vbks.kernels.layout import NOISE_SLOT
 
 LEAST_VARIANCE = 1e-12
 """GPflow's own lower bound of noise variances, 1e-6, is more than a fit may find."""
@@ -40,11 +42,11 @@ def gpflow_model(
     """The candidate at the mean of its highest mode of q(θ), trained, in standardised units.
 
     Inputs go in as ``data.units.standardise_inputs(X)``, and what comes out goes through
-    ``restore_moments``. White noise is in the model's likelihood. With a likelihood that is not
-    Gaussian the function is on the scale of its link, its level is the model's mean function, and
-    only inputs are to be converted.
+    ``restore_moments``. White noise is in the model's likelihood. What the fit has held is not
+    trainable. With a likelihood that is not Gaussian the function is on the scale of its link, its
+    level is the model's mean function, and only inputs are to be converted.
     """
-    kernel = _silenced(to_gpflow(fit.expression, fit.num_inputs, theta=fit.theta, ard=fit.ard))
+    kernel = _silenced(_held(fit))
     likelihood = Gaussian() if likelihood is None else likelihood
     noise = _noise(fit, data, likelihood)
     if fit.bound != "exact" and fit.jitter != gpflow.config.default_jitter():
@@ -60,6 +62,16 @@ def gpflow_model(
     if fit.bound == "exact":
         return GPR(rows, kernel, likelihood=noise)
     return SGPR(rows, kernel, fit.inducing, likelihood=noise)
+
+
+def _held(fit: LocalFit) -> Kernel:
+    """The kernel at θ, with what was fixed as not trainable."""
+    layout = lay_out(fit.expression, fit.num_inputs, fit.ard)
+    kernel = to_gpflow(fit.expression, fit.num_inputs, theta=fit.theta, ard=fit.ard)
+    for binding in bindings(kernel, layout):
+        if {*binding.slots} <= {*fit.fixed}:
+            gpflow.set_trainable(binding.parameter, False)
+    return kernel
 
 
 def _svgp(
@@ -90,7 +102,9 @@ def _noise(
     at_rows = bank.noise(fit.theta[np.newaxis], X).numpy()[0]
     extra = fit.jitter if fit.bound == "exact" else 0.0
     if np.ptp(at_rows) == 0.0:
-        return gpflow.likelihoods.Gaussian(at_rows[0] + extra, variance_lower_bound=LEAST_VARIANCE)
+        noise = gpflow.likelihoods.Gaussian(at_rows[0] + extra, variance_lower_bound=LEAST_VARIANCE)
+        gpflow.set_trainable(noise, NOISE_SLOT not in fit.fixed)
+        return noise
     return gpflow.likelihoods.Gaussian(
         NoiseVariance(bank, fit.theta, extra), variance_lower_bound=LEAST_VARIANCE
     )
@@ -99,7 +113,9 @@ def _noise(
 def _silenced(kernel: Any) -> Any:
     """The kernel with white noise, which is no part of the function, replaced by nothing."""
     if isinstance(kernel, White):
-        return FamilyKernel(family_of("WN"), kernel.variance.numpy())
+        silent = FamilyKernel(family_of("WN"), kernel.variance.numpy())
+        gpflow.set_trainable(silent, kernel.variance.trainable)
+        return silent
     for place, part in enumerate(getattr(kernel, "kernels", ())):
         kernel.kernels[place] = _silenced(part)
     return kernel

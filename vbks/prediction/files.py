@@ -96,8 +96,16 @@ def _read_plain(folder: Path) -> Record:
     return record if number == FORMAT else _upgraded(record)
 
 
+_ADDED: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("fits", {"samples": 0, "fixed": []}),
+    ("data", {"has_own_targets": False}),
+)
+"""What the second format has and the first has not: samples of θ, values that were held, and
+functions around a level."""
+
+
 def _upgraded(record: Record) -> Record:
-    """The first format as the second, which also has samples of θ and the level of functions."""
+    """The first format as the second."""
     defaults: dict[str, dict[str, Any]] = {
         "fits": {"samples": 0},
         "data": {"has_own_targets": False},

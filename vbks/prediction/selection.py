@@ -17,6 +17,7 @@ from vbks.errors import DataError, VbksError
 from vbks.execution import Devices, Stage, Workshop
 from vbks.grammar import Expression, arrange, parse
 from vbks.inference import LocalFit
+from vbks.inference.candidate import given_by
 from vbks.inference.likelihoods import Gaussian, Likelihood
 from vbks.inference.proposal import of_warp
 from vbks.models import KernelMixture, gpflow_model, leave_one_out
@@ -244,7 +245,8 @@ class Selection:
         going = [k for k, fit in enumerate(self.fits) if fit.status == "fitted"]
         first = self.fits[going[0]]
         settings = {
-            "likelihood": self.likelihood, "ard": first.ard, "inducing": first.inducing
+            "likelihood": self.likelihood, "ard": first.ard, "inducing": first.inducing,
+            "given": given_by(self.fits[k] for k in going),
         }  # fmt: skip
         workshop = Workshop(
             data, Stage(first.bound, first.posterior), False, settings, executor=Devices()

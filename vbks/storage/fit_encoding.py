@@ -83,6 +83,7 @@ def encode_fit(fit: LocalFit, inducing: InducingInputs, packing: Packing) -> dic
         "bound": fit.bound,
         "posterior": fit.posterior,
         "num_free": int(fit.num_free),
+        "fixed": [int(slot) for slot in fit.fixed],
         "status": fit.status,
         "reason": fit.reason,
         "elbo": plain_number(fit.elbo),
@@ -118,6 +119,7 @@ def decode_fit(
         bound=record.one_of("bound", get_args(Bound)),
         posterior=record.one_of("posterior", get_args(Posterior)),
         num_free=record.count("num_free"),
+        fixed=_fixed(record),
         status=record.one_of("status", get_args(Status)),
         reason=record.text("reason"),
         elbo=record.number("elbo"),
@@ -180,6 +182,14 @@ def _num_samples(fit: LocalFit) -> int:
     """Samples of θ that have a posterior of their own."""
     samples = None if fit.q_u is None else fit.q_u.samples
     return 0 if samples is None else len(samples.theta)
+
+
+def _fixed(record: Record) -> tuple[int, ...]:
+    H = record.count("num_parameters")
+    fixed = record.counts("fixed")
+    if fixed and max(fixed) >= H > 0:
+        raise record.wrong("fixed", max(fixed), f"a number below {H}")
+    return tuple(fixed)
 
 
 def _decode_q_u(record: Record, unpacking: Unpacking) -> InducingPosterior | None:

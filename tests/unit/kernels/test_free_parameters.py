@@ -14,6 +14,7 @@ from functools import reduce
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from strategies import BUILT_IN, random_expression
 
 from vbks.grammar import (
@@ -115,9 +116,13 @@ def dummy(X1, X2, **parameters):
     return X1[..., 0] * X2[..., 0]
 
 
+def wave(X1, X2, **parameters):
+    return tf.cos(X1 - X2)[..., 0]
+
+
 def test_num_free_parameters__takes_every_parameter_of_a_registered_family() -> None:
     registry.register_family("Odd", dummy, (LENGTHSCALE, MIXTURE))
-    registry.register_family("Even", dummy, (LENGTHSCALE,), stationary=True)
+    registry.register_family("Even", wave, (LENGTHSCALE,), stationary=True)
     assert num_free_parameters(parse("Odd * SE + WN * Odd")) == 1 + 4 + 3
     assert num_free_parameters(parse("Even * SE + WN * Even")) == 1 + 3
 
@@ -127,6 +132,34 @@ def test_num_free_parameters__is_never_more_than_theta_has() -> None:
     for _ in range(200):
         expression = random_expression(rng)
         assert 1 <= num_free_parameters(expression, 4) <= len(lay_out(expression, 4))
+
+
+@pytest.mark.parametrize(
+    ("text", "fixed", "count"),
+    [
+        ("PER", [".period"], 3),
+        ("SE * SE", [".kernels[0].lengthscales"], 3),
+        ("SE * SE", [".kernels[0].lengthscales", ".kernels[1].lengthscales"], 2),
+        ("LIN + LIN", [".kernels[0].location", ".kernels[1].location"], 3),
+        ("SE + WN", [".noise"], 2),
+        ("CP[1](SE, PER)", [".location", ".kernels[1].period"], 6),
+        ("(SE + PER) * SE", [".kernels[0].kernels[0].variance"], 6),
+    ],
+)
+def test_num_free_parameters__leaves_out_what_is_fixed(
+    text: str, fixed: list[str], count: int
+) -> None:
+    names = lay_out(text).names
+    assert num_free_parameters(text, fixed=[names.index(name) for name in fixed]) == count
+
+
+def test_num_free_parameters__is_zero_where_all_is_fixed() -> None:
+    rng = random.Random(2)
+    for _ in range(100):
+        expression = random_expression(rng)
+        slots = range(len(lay_out(expression, 4)))
+        assert num_free_parameters(expression, 4, fixed=slots) == 0
+        assert num_free_parameters(expression, 4, fixed=slots[1:]) == 1
 
 
 def test_num_free_parameters__is_the_same_for_the_canonical_form() -> None:

@@ -3,7 +3,8 @@ import pytest
 import tensorflow as tf
 
 import vbks
-from vbks.kernels import Bank, Normal, Parameter, num_free_parameters, to_gpflow
+from vbks.kernels import Bank, Normal, Parameter, family_of, num_free_parameters, to_gpflow
+from vbks.kernels.formula_checks import check_formula
 
 SCALE = Parameter("scale", Normal(0.0, 1.0), per_input=True)
 POWER = Parameter("power", Normal(0.0, 1.0))
@@ -11,6 +12,14 @@ POWER = Parameter("power", Normal(0.0, 1.0))
 
 def cauchy(X1, X2, scale, power):
     return (1.0 + tf.reduce_sum(tf.square((X1 - X2) / scale), axis=-1)) ** -power
+
+
+def no_kernel(X1, X2):
+    return tf.abs(X1 - X2)[..., 0] ** 2 + 1.0
+
+
+def no_kernel_of_two_inputs(X1, X2, scale):
+    return tf.cos(tf.norm((X1 - X2) / scale, axis=-1))
 
 
 def test_own_family__is_known_everywhere_after_one_call():
@@ -54,6 +63,13 @@ def test_built_in_family__cannot_be_replaced():
         (cauchy, [Parameter("variance", Normal(0, 1))], "cannot have a parameter 'variance'"),
         (cauchy, [SCALE], "formula of family 'BAD' fails"),
         (lambda X1, X2: X1 - X2, [], r"gives shape \(2, 3, 1\).*add up over the last axis"),
+        (lambda X1, X2: 1.0, [], r"gives shape \(\).*each pair of rows.*is the family C"),
+        (lambda X1, X2: X1[..., 0] ** 2, [], r"gives shape \(2, 1\).*from X1 and X2 both"),
+        (lambda X1, X2: tf.ones([2, 3], X1.dtype), [], r"expected \[8, 2, 3\].*leading axes"),
+        (lambda X1, X2: tf.cast(no_kernel(X1, X2), tf.float32), [], "gives float32.*float64"),
+        (lambda X1, X2: (X1 + 2.0 * X2)[..., 0], [], "not symmetric: .*Treat X1 and X2 alike"),
+        (no_kernel, [], "not positive semi-definite: a matrix of 2 rows has the eigenvalue -"),
+        (lambda X1, X2: tf.math.log(X1 * X2)[..., 0], [], "not finite, tried on one input"),
     ],
 )
 def test_mistake__is_named_when_it_is_registered(formula, parameters, message):
@@ -61,3 +77,27 @@ def test_mistake__is_named_when_it_is_registered(formula, parameters, message):
         vbks.register_family("BAD", formula, parameters)
     with pytest.raises(vbks.GrammarError, match="unknown family"):
         vbks.parse("BAD")
+
+
+def test_formula__is_tried_on_two_inputs_where_parameters_are_per_input():
+    with pytest.raises(vbks.GrammarError, match=r"semi-definite: .*tried on 2 inputs"):
+        vbks.register_family("RINGS", no_kernel_of_two_inputs, [SCALE])
+
+
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        (lambda X1, X2: tf.reduce_sum(X1 * X2, axis=-1), "changes when all inputs are shifted"),
+        (lambda X1, X2: 2.0 * tf.exp(-tf.abs(X1 - X2))[..., 0], r"k\(x, x\) is 2, expected 1"),
+    ],
+)
+def test_stationary_family__is_a_function_of_differences_at_unit_scale(formula, message):
+    with pytest.raises(vbks.GrammarError, match=message):
+        vbks.register_family("MOVING", formula, [], stationary=True)
+    with pytest.raises(vbks.GrammarError, match="unknown family"):
+        vbks.parse("MOVING")
+
+
+def test_built_in_formulas__pass_the_checks():
+    for name in ("SE", "RQ", "OU", "PER", "PER0", "LIN", "C"):
+        check_formula(family_of(name))
