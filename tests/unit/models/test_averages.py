@@ -146,7 +146,9 @@ def test_average__has_the_moments_of_the_exact_posterior(exact, likelihood, boun
     mean, variance = (part.numpy()[:, 0] for part in mixture.predict_f(XNEW))
     expected, sd = exact[likelihood]
     assert np.all(np.abs(mean - expected) < 0.2 * sd)
-    np.testing.assert_allclose(np.sqrt(variance), sd, rtol=0.2)
+    # A q(u) that is independent of θ is too narrow where classes leave much about θ open.
+    is_narrow = likelihood == "bernoulli" and posterior != "laplace"
+    np.testing.assert_allclose(np.sqrt(variance), sd, rtol=0.3 if is_narrow else 0.2)
 
 
 @pytest.mark.parametrize("posterior", ["full", "laplace"])

@@ -88,6 +88,7 @@ def make_fit(
         notices=("exact: 3 candidates on 24 rows are few enough.",),
         warp=data.units.warp,
         log_jacobian=data.log_jacobian,
+        fixed=(1,),
     )
 
 
