@@ -28,7 +28,7 @@ print(selection)
 # their probabilities.
 
 # %%
-print(selection.belief[["expression", "warp", "probability", "elbo"]].head().to_string())
+print(selection.belief[["expression", "warp", "probability", "log_evidence"]].head().to_string())
 for notice in selection.notices:
     print("-", notice)
 

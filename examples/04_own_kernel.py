@@ -47,7 +47,7 @@ y = 20 + walk + 3 * np.sin(2 * np.pi * X / 7) + rng.normal(0, 0.3, size=100)
 wave = vbks.parse("PER")
 space = ["SE + PER", "RQ + PER", "LIN + PER", own, own + wave, own * wave]
 selection = vbks.fit(X[:90], y[:90], space=space, warps=("identity",))
-print(selection.belief[["expression", "probability", "elbo"]].to_string())
+print(selection.belief[["expression", "probability", "log_evidence"]].to_string())
 
 # %% [markdown]
 # A candidate is an ordinary GPflow model, trained, in standardised units. Here ten more rows come

@@ -36,7 +36,7 @@ selection = vbks.fit(
     batch_size=256,
     restarts=2,
 )
-print(selection.belief[["expression", "probability", "elbo", "seconds"]].to_string())
+print(selection.belief[["expression", "probability", "log_evidence", "seconds"]].to_string())
 
 # %% [markdown]
 # Predictions need the inducing points alone. The wave goes on after the last row.

@@ -51,7 +51,7 @@ settings = {
     "checkpoint": folder,
 }
 selection = vbks.fit(x, y, **settings)
-print(selection.belief[["expression", "probability", "elbo"]].to_string())
+print(selection.belief[["expression", "probability", "log_evidence"]].to_string())
 
 # %% [markdown]
 # The second time nothing is left to do.

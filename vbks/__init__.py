@@ -45,12 +45,13 @@ if TYPE_CHECKING:
     from vbks.kernels import Bank, from_gpflow, register_family, to_gpflow
     from vbks.prediction import Selection
     from vbks.prediction.files import load
-    from vbks.selection import Budget
+    from vbks.selection import BeliefSettings, Budget
 
 __all__ = [
     "K12",
     "K144",
     "Bank",
+    "BeliefSettings",
     "Budget",
     "DataError",
     "Expression",
@@ -93,6 +94,7 @@ _PACKAGES = (
 
 _HOMES = {
     "Bank": "kernels",
+    "BeliefSettings": "selection",
     "Budget": "selection",
     "Selection": "prediction",
     "VBKSRegressor": "estimator",

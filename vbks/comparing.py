@@ -52,7 +52,7 @@ class Race:
 
         canvas = Canvas(figsize=(9, 4), layout="constrained")
         panels = canvas.subplots(1, 2, sharex=True)
-        labels = {"bic": "BIC of the best kernel (higher is better)", "rmse": "test RMSE"}
+        labels = {"bic": "BIC of the best kernel (lower is better)", "rmse": "test RMSE"}
         for panel, (column, label) in zip(panels, labels.items(), strict=True):
             for method, rows in self.table.groupby("method", sort=False):
                 panel.step(rows["seconds"], rows[column], "o-", where="post", label=method, ms=3)

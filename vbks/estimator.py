@@ -18,7 +18,7 @@ from vbks.data.training import MIN_ROWS
 from vbks.fitting import Space, fit
 from vbks.inference.local_fit import Posterior
 from vbks.inference.settings import RESTARTS, Inference
-from vbks.selection import DEFAULT_BELIEF, BeliefKind, Budget
+from vbks.selection import BeliefSettings, Budget, KernelPrior, Weighting
 
 LARGEST_SEED = 2**31 - 1
 """Seeds that are drawn from a random state are smaller."""
@@ -40,7 +40,9 @@ class VBKSRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         space: Space = "grow",
         *,
-        belief: BeliefKind = DEFAULT_BELIEF,
+        belief: Literal["bayes", "vbks", "stacking"] | BeliefSettings | None = None,
+        prior: KernelPrior = "uniform",
+        weights: Weighting | None = None,
         inference: Inference = "auto",
         posterior: Posterior | Literal["auto"] = "auto",
         num_inducing: int | None = None,
@@ -56,6 +58,8 @@ class VBKSRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.space = space
         self.belief = belief
+        self.prior = prior
+        self.weights = weights
         self.inference = inference
         self.posterior = posterior
         self.num_inducing = num_inducing

@@ -27,15 +27,16 @@ from vbks.kernels import GivenValues, read_standardised
 from vbks.prediction import Selection
 from vbks.prediction.tracing import trace_belief
 from vbks.selection import (
-    DEFAULT_BELIEF,
-    BeliefKind,
     BeliefSettings,
     Budget,
     Course,
     KernelPrior,
     Method,
     Task,
+    Weighting,
+    belief_fields,
     budget_of,
+    check_prior,
     method_of,
     paper_settings,
 )
@@ -66,9 +67,10 @@ def fit(
     likelihood: Any = "gaussian",
     warps: Literal["auto"] | Sequence[str] = "auto",
     bounds: tuple[float, float] | None = None,
-    belief: BeliefKind | None = None,
+    belief: Literal["bayes", "vbks", "stacking"] | BeliefSettings | None = None,
     temperature: float = 1.0,
     prior: KernelPrior = "uniform",
+    weights: Weighting | None = None,
     preset: Literal["paper"] | None = None,
     families: Sequence[str] | None = None,
     restarts: int | None = None,
@@ -103,10 +105,16 @@ def fit(
             default all that the data allow, and only the first with methods other than "vbks" or
             GPflow kernels in the space, which go with one warp.
         bounds: the ends of the target's range, for "logit".
-        belief: "vbks", "bayes" or "stacking"; by default what the method goes with: all in one
-            kernel with those that choose one.
+        belief: "bayes", Bayes' posterior; "vbks", the layer of the paper; "stacking", Bayes' with
+            weights by stacking; or `vbks.BeliefSettings` with all there is to choose, in place of
+            the next three. By default what the method goes with: all in one kernel with those
+            that choose one.
         temperature: evidences are divided by it before the belief is formed.
-        prior: "uniform" over structures, or "grammar", under which small ones are likelier.
+        prior: p(k): "uniform" over structures; "grammar", under which small ones are likelier; a
+            mapping from the expressions of the space to numbers; or a function of an expression.
+        weights: what predictions are averaged with: "belief", the probabilities; "stacking", the
+            weights that predict left-out rows best; or "auto", the latter where it is clearly
+            better.
         preset: "paper" for the settings of the authors of VBKS.
         families: base kernels that a search makes candidates of; by default the method's own.
         restarts: starts of each candidate.
@@ -147,7 +155,8 @@ def fit(
     expressions, values = _read(members or (), units, ard=not is_paper)
     candidates = None if members is None else expressions
     spending = budget_of(budget)
-    believed = _belief(chosen, belief, temperature, prior, seed)
+    believed = _belief(chosen, belief, temperature, prior, weights, seed)
+    check_prior(believed.prior, is_growing=candidates is None)
     if is_paper:
         believed = paper_settings(rows.num_rows, batch_size or PAPER_BATCH)
     told: dict[str, Any] = {
@@ -180,12 +189,13 @@ def fit(
             "seed": seed,
         }
         task = Task(rows, tuple(data), words, candidates, inference, posterior, num_inducing, given)
-        answer = Course(chosen, task, data, race, report, place, restarts).run(spending)
+        course = Course(chosen, task, data, race, report, place, restarts, believed.prior)
+        answer = course.run(spending)
         inputs = None if y is None else read_inputs(X)
         selection = Selection(
             answer.fits,
             data,
-            believed,
+            believed.resolved(answer.fits),
             model,
             None if inputs is None else inputs.names,
             (*answer.notices, *notices),
@@ -279,9 +289,18 @@ def _words(families: Sequence[str] | None) -> tuple[str, ...] | None:
 
 
 def _belief(
-    method: Method, kind: BeliefKind | None, temperature: float, prior: KernelPrior, seed: int
+    method: Method,
+    belief: str | BeliefSettings | None,
+    temperature: float,
+    prior: KernelPrior,
+    weights: Weighting | None,
+    seed: int,
 ) -> BeliefSettings:
     """The belief asked for, or that of the method."""
-    if kind is None and method.name != "vbks":
+    if isinstance(belief, BeliefSettings):
+        return belief
+    if belief is None and method.name != "vbks":
         return method.belief()
-    return BeliefSettings(kind or DEFAULT_BELIEF, temperature, prior, seed=seed)
+    chosen = {"weights": weights} if weights is not None else {}
+    fields = {"temperature": temperature, "prior": prior, "seed": seed}
+    return BeliefSettings(**{**belief_fields(belief), **chosen, **fields})

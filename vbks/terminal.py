@@ -12,11 +12,14 @@ SHOWN = 10
 """Candidates in a table: the belief is rarely spread over more, and they fit a small window."""
 
 NOT_TO_THE_END = "~"
-"""Before the evidence of a candidate that was dropped, with which the others' is not compared."""
+"""Before the evidence of a candidate that was dropped, which is that of the search."""
+
+AT_MOST = "≤"
+"""Before what a candidate could have held that was not fitted to the end."""
 
 
 def belief_table(selection: Selection, num: int = SHOWN) -> Table:
-    """The best candidates and the belief in each; dropped ones have none, only what they were."""
+    """The best candidates and the belief in each; dropped ones have what they could have held."""
     belief = selection.belief
     shown = belief.head(num)
     rest = belief["probability"][num:].sum()
@@ -27,14 +30,30 @@ def belief_table(selection: Selection, num: int = SHOWN) -> Table:
     table.add_column("warp")
     table.add_column("probability", justify="right")
     table.add_column("log evidence", justify="right")
+    has_weights = bool((belief["weight"] - belief["probability"]).abs().max() > 1e-3)
+    if has_weights:
+        table.add_column("weight", justify="right")
     if (shown["status"] == "dropped").any():
-        table.caption = f"{NOT_TO_THE_END} when it left the race, not fitted to the end"
+        table.caption = (
+            f"{NOT_TO_THE_END} as the search left it, not fitted to the end; {AT_MOST} what it "
+            "could hold of the belief"
+        )
     for _, row in shown.iterrows():
-        kernel, warp, is_dropped = Text(row["expression"]), row["warp"], row["status"] == "dropped"
-        probability = "" if is_dropped else f"{row['probability']:.3f}"
+        is_dropped = row["status"] == "dropped"
         mark = f"{NOT_TO_THE_END} " if is_dropped else ""
-        table.add_row(kernel, warp, probability, f"{mark}{row['elbo']:.1f}")
+        cells = [row["warp"], _probability(row), f"{mark}{row['log_evidence']:.1f}"]
+        if has_weights:
+            cells.append("" if is_dropped else f"{row['weight']:.3f}")
+        table.add_row(Text(row["expression"]), *cells)
     return table
+
+
+def _probability(row: pd.Series[float]) -> str:
+    """The probability of a candidate, or what it could have held, if that is known."""
+    if row["status"] == "fitted":
+        return f"{row['probability']:.3f}"
+    most = row["most_probable"]
+    return f"{AT_MOST} {most:.3f}" if most == most else ""
 
 
 def answers_table(answers: pd.DataFrame) -> Table:

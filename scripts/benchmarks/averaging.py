@@ -28,11 +28,11 @@ from benchmarks.door.figure import Context, Figure
 from benchmarks.door.record import Line
 from benchmarks.door.scores import Scores, score
 from benchmarks.door.telling import tell
+from benchmarks.door.weighings import WEIGHINGS
 from vbks.arrays import Array, Rows
 from vbks.grammar import Expression, parse, structures
 from vbks.prediction import Selection
-from vbks.selection import BeliefKind
-from vbks.selection.forming import BeliefSettings, paper_settings
+from vbks.selection import BeliefSettings, paper_settings
 
 HELD_OUT = 5
 """One row in so many, at random."""
@@ -52,9 +52,7 @@ ROUNDING = 1e-6
 SINGLE = parse("SE")
 """What people use who do not choose."""
 
-KINDS: tuple[BeliefKind, ...] = ("bayes", "vbks", "stacking")
-
-BELIEFS = (*KINDS, "paper")
+BELIEFS = (*WEIGHINGS, "paper")
 
 MEASURES = ("RMSE", "NLPD")
 
@@ -225,7 +223,7 @@ def _run(
 
 def _settings(name: str, num_rows: int) -> dict[str, BeliefSettings]:
     paper = paper_settings(num_rows, PAPER_BATCHES[name])
-    return {**{kind: BeliefSettings(kind) for kind in KINDS}, "paper": paper}
+    return {**{kind: BeliefSettings(**own) for kind, own in WEIGHINGS.items()}, "paper": paper}
 
 
 def _tell(rows: Table, number: int, result: Run) -> None:

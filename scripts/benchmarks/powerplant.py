@@ -6,6 +6,8 @@ depth 5, as in the paper. The time of CKS for depth 1 is extrapolated in two way
 races kernels on few rows before it looks at all, is timed on two numbers of rows, and what it gains
 in time from one to the other grows with the cube. For the program of the papers, an exact
 evaluation of one kernel is timed, and multiplied by the kernels and evaluations that it takes.
+
+BIC here is the paper's log likelihood − ½ p log N, of which higher is better.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from vbks.data import prepare
 from vbks.grammar import Expression, space
 from vbks.inference import ExactEvidence, LocalFit, LogPosterior
 from vbks.kernels import candidate_rng, draw_starts, lay_out, summarise_inputs
-from vbks.selection import CKS, SKC, bic_interval
+from vbks.selection import CKS, SKC, bic_score_interval
 
 FILE = "regression/power_plant.csv"
 
@@ -128,7 +130,7 @@ def _search(
     by_text = {str(fit.expression): fit for fit in selection.fits}
     for step in selection.steps:
         fit = by_text[step.expression]
-        exact, own = exact_bic(fit, X, y), bic_interval(fit)
+        exact, own = exact_bic(fit, X, y), bic_score_interval(fit)
         others = f"{fit.expression}; between {own.lower:.1f} and {own.upper:.1f} by its bounds"
         name = f"{where}: exact BIC of the choice among {step.candidates} kernels"
         tell(f"{name}: {exact:.1f}, {others}")

@@ -24,13 +24,10 @@ from benchmarks.door.figure import Context, Figure
 from benchmarks.door.record import Line
 from benchmarks.door.scores import Scores, score
 from benchmarks.door.telling import tell
+from benchmarks.door.weighings import DEFAULT, WEIGHINGS
 from vbks.arrays import Array
 from vbks.fitting import Space
 from vbks.prediction import Selection
-from vbks.selection import BeliefKind
-from vbks.selection.forming import DEFAULT_BELIEF
-
-KINDS: tuple[BeliefKind, ...] = ("bayes", "vbks", "stacking")
 
 ASKED_RATIO = 1.1
 """RMSE over that of the best of the others, in the median over series."""
@@ -75,21 +72,21 @@ class Result:
 
     series: str
     space: str
-    scores: dict[BeliefKind, Scores]
+    scores: dict[str, Scores]
     others: Others
     seconds: float
 
     @property
     def own(self) -> Scores:
-        """Scores of the default belief."""
-        return self.scores[DEFAULT_BELIEF]
+        """Scores of the default weights."""
+        return self.scores[DEFAULT]
 
     @property
     def ratio(self) -> float:
         """RMSE over that of the best of the others."""
         return self.own.rmse / float(self.others.rmse.min())
 
-    def is_best(self, kind: BeliefKind = DEFAULT_BELIEF) -> bool:
+    def is_best(self, kind: str = DEFAULT) -> bool:
         """Whether NLPD is below that of all others."""
         return self.scores[kind].nlpd < float(self.others.nlpd.min())
 
@@ -152,7 +149,10 @@ def _one(name: str, space: str, size: Size, context: Context) -> Result | None:
         progress=False,
     )
     seconds = time.perf_counter() - began
-    scores = {kind: score(selection.with_belief(kind), *rows[1]) for kind in KINDS}
+    scores = {
+        kind: score(selection.with_belief(**settings), *rows[1])
+        for kind, settings in WEIGHINGS.items()
+    }
     result = Result(name, space, scores, others, seconds)
     _tell(result, selection)
     return result
@@ -235,7 +235,7 @@ def _ranks(results: Sequence[Result]) -> str:
 
 
 def _beliefs(space: str, results: Sequence[Result]) -> Iterator[Figure]:
-    for kind in KINDS:
+    for kind in WEIGHINGS:
         gaps = [r.scores[kind].nlpd - float(r.others.nlpd.min()) for r in results]
         ratios = [r.scores[kind].rmse / float(r.others.rmse.min()) for r in results]
         yield Figure(

@@ -1,5 +1,7 @@
 """SKC on three data sets of its paper: BIC intervals beside the authors', choices beside CKS's.
 
+BIC here is the paper's log likelihood − ½ p log N, of which higher is better.
+
 Each kernel of the authors' logs is fitted with 320 inducing inputs, and its BIC bounded from both
 sides. Ten starts, and more where there are several waves, are all followed to the end. Which rows
 at random are inducing inputs moves the lower end by up to thirty nats on the concrete data, so the
@@ -42,7 +44,7 @@ from vbks.inference.local_fit import LocalFit
 from vbks.inference.settings import compare
 from vbks.inference.uppers import with_uppers
 from vbks.kernels import Bank, candidate_rng, draw_starts
-from vbks.selection import CKS, SKC, bic_interval
+from vbks.selection import CKS, SKC, bic_score_interval
 from vbks.selection.intervals import Interval
 
 FILES = {
@@ -177,7 +179,7 @@ def _intervals(name: str, X: Array, y: Array, listed: pd.DataFrame, seed: int) -
 def _interval(fit: LocalFit) -> Interval:
     """The interval of a fit, with the p of LIN without a location."""
     lines = sum(leaf.family == "LIN" for leaf in leaves(fit.expression))
-    return bic_interval(replace(fit, num_free=fit.num_free - lines))
+    return bic_score_interval(replace(fit, num_free=fit.num_free - lines))
 
 
 def _random_rows(rows: TrainingData, num: int, seed: int) -> Array:
@@ -232,7 +234,7 @@ def _searches(name: str, X: Array, y: Array, depth: int, seed: int) -> Iterator[
         )  # fmt: skip
         seconds = time.perf_counter() - began
         label = f"{name}, {method.name.upper()} to depth {depth}"
-        bic = float(selection.belief["bic"].iloc[0])
+        bic = -0.5 * float(selection.belief["bic"].iloc[0])
         others = f"{selection.best.expression}; {len(selection.fits)} kernels"
         yield Figure(f"{label}: BIC", bic, "nats", others=others)
         yield Figure(f"{label}: time", seconds, "s")

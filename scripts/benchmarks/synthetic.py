@@ -79,7 +79,7 @@ ASKED_SHARE = 0.9
 ASKED_BELIEF = 0.8
 """About what the paper's figure 2 ends with."""
 
-KINDS: tuple[BeliefKind, ...] = ("vbks", "bayes", "stacking")
+KINDS: tuple[BeliefKind, ...] = ("vbks", "bayes")
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ import pytest
 import vbks
 from vbks.arrays import Array
 from vbks.errors import TailWarning
+from vbks.selection import BeliefSettings, averaged_weights
 from vbks.selection.course import failed_warps
-from vbks.selection.forming import FAR_BEHIND, BeliefSettings, averaged_weights
+from vbks.selection.forming import FAR_BEHIND
 
 SPACE = ("LIN", "SE", "LIN + SE", "PER", "LIN * LIN")
 
@@ -101,7 +102,6 @@ def test_averages__leave_out_candidates_far_behind() -> None:
     kept = averaged_weights(fits, BeliefSettings("vbks"), weights)
     np.testing.assert_allclose(kept, [7 / 9, 2 / 9, 0.0])
     for settings in (
-        BeliefSettings("stacking"),
         BeliefSettings("vbks", temperature=2.0),
         BeliefSettings("vbks", prior_variance=0.5),
     ):

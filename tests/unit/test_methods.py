@@ -65,7 +65,7 @@ def test_method__keeps_its_path(name: str) -> None:
 def test_cks__scores_on_its_path_only_rise() -> None:
     selection = found("cks")
     assert selection.path["score"].is_monotonic_increasing
-    assert selection.path["score"].iloc[-1] == selection.belief["bic"].max()
+    assert selection.path["score"].iloc[-1] == -0.5 * selection.belief["bic"].min()
 
 
 def test_skc__has_intervals_that_hold_the_exact_likelihood() -> None:

@@ -27,7 +27,8 @@ class Stage:
 
     ``uppers`` is how many of a list, the best by BIC, have their likelihood bounded from above;
     ``held_out`` asks for the log density of rows given the others. With ``num_rows``, fits are to
-    about so many of the rows, in runs of neighbours.
+    about so many of the rows, in runs of neighbours. ``importance`` asks for evidences by
+    importance sampling.
     """
 
     bound: Bound
@@ -36,6 +37,7 @@ class Stage:
     uppers: int = 0
     held_out: bool = False
     num_rows: int | None = None
+    importance: bool = False
 
     def part_of(self, rows: TrainingData) -> TrainingData:
         """The rows that fits are to."""
@@ -128,6 +130,7 @@ class Workshop:
                 inference=self.stage.bound,
                 posterior=self.stage.posterior,
                 num_inducing=self.stage.num_inducing,
+                importance=self.stage.importance,
                 **self.settings,
             )
             self._evaluators[warp] = Evaluator(comparison, notices, self.race, self.executor)

@@ -53,7 +53,7 @@ from vbks.grammar.moves import (
 )
 from vbks.grammar.nesting import special_cases
 from vbks.grammar.parser import parse
-from vbks.grammar.prior import GROWTH, grammar_prior, uniform_prior
+from vbks.grammar.prior import GROWTH, grammar_prior, own_prior, uniform_prior
 from vbks.grammar.space import K12, K144, MAX_SPACE, space
 from vbks.grammar.vocabulary import Dims, vocabulary
 
@@ -107,6 +107,7 @@ __all__ = [
     "noisy_children",
     "num_leaves",
     "operands",
+    "own_prior",
     "parse",
     "rebuild",
     "replace_leaf",

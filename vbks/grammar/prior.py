@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import exp, fsum, lgamma, log
+from math import exp, fsum, inf, lgamma, log
 
 from vbks.errors import GrammarError
 from vbks.grammar.canonical import canonical, structures
@@ -64,6 +64,25 @@ def grammar_prior(
         return [grammar.log_probability(form) for form in forms]
 
     return _shared([parse(expression) for expression in expressions], log_probabilities)
+
+
+def own_prior(
+    expressions: Sequence[Expression | str], weight_of: Callable[[Expression], float]
+) -> tuple[float, ...]:
+    """log p(k) in proportion to a weight of each structure; those of weight zero have −∞."""
+
+    def log_weights(forms: Sequence[Expression]) -> list[float]:
+        weights = [float(weight_of(form)) for form in forms]
+        for form, weight in zip(forms, weights, strict=True):
+            if not 0 <= weight < inf:
+                raise GrammarError(
+                    f"the prior of '{form}' is {weight}, expected a number from 0 on."
+                )
+        if not any(weights):
+            raise GrammarError(f"the prior of all {len(forms)} structures is 0.")
+        return [log(weight) if weight else -inf for weight in weights]
+
+    return _shared([parse(expression) for expression in expressions], log_weights)
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ from vbks.arrays import Array, Rows
 from vbks.inference.candidate import Candidate, failed_fit, local_fit, stacked
 from vbks.inference.comparison import Comparison
 from vbks.inference.evidence import CollapsedEvidence
+from vbks.inference.importance import Target, estimate_evidences
 from vbks.inference.inducing import choose_inducing
-from vbks.inference.laplace import Laplace, approximate
+from vbks.inference.laplace import LEAST_PRECISION, Laplace, approximate
 from vbks.inference.local_fit import LocalFit, Mode, weighted
 from vbks.inference.posterior import Evidence, LogPosterior, maximise
 from vbks.inference.restarts import Halving, Schedule, distinct
@@ -81,6 +82,9 @@ MODES = 3
 MODE_DISTANCE = 4.0
 """Standard deviations between modes that count as two; their Gaussians then hardly overlap, and
 the bound of the mixture is the log sum of theirs."""
+
+IMPORTANCE_SEED = 1 << 32
+"""Added to the seed for samples of θ, so that they are others than those of starts."""
 
 LEFT = 0.1
 """Nats that a step of Newton's method would still gain at most where a fit has converged."""
@@ -345,7 +349,41 @@ def _finish(chunk: Sequence[Candidate], comparison: Comparison) -> list[LocalFit
         own = [row for row in rows[owners == k] if separate[row]]
         candidate = replace(candidate, converged=bool(own and left[own[0]] < LEFT))
         fits.append(_fit(candidate, comparison, own, laplace, log_prior, gaussians))
+    return _with_evidences(fits, comparison, evidence)
+
+
+def _with_evidences(
+    fits: list[LocalFit], comparison: Comparison, evidence: Evidence
+) -> list[LocalFit]:
+    """The same fits, with evidences by importance sampling where these are asked for."""
+    fitted = [k for k, fit in enumerate(fits) if fit.status == "fitted"]
+    num_samples = comparison.num_importance_samples
+    if not num_samples or not fitted:
+        return fits
+    posterior = comparison.log_posterior([fits[k].expression for k in fitted], evidence)
+    targets = [_target(fits[k], row, posterior) for row, k in enumerate(fitted)]
+    rngs = [candidate_rng(comparison.seed + IMPORTANCE_SEED, fits[k].expression) for k in fitted]
+    found = estimate_evidences(targets, posterior.values, rngs, num_samples)
+    for k, estimate in zip(fitted, found, strict=True):
+        if estimate is not None:
+            fits[k] = replace(
+                fits[k],
+                evidence=estimate.log_evidence,
+                evidence_error=estimate.standard_error,
+            )
     return fits
+
+
+def _target(fit: LocalFit, row: int, posterior: LogPosterior) -> Target:
+    """The posterior of θ of a fit, with as many slots as the bank of all has."""
+    H, slots = len(fit.theta), posterior.num_slots
+    means = np.zeros((len(fit.modes), slots))
+    factors = np.zeros((len(fit.modes), slots, slots))
+    for own, mode in enumerate(fit.modes):
+        means[own, :H], factors[own, :H, :H] = mode.mean, mode.factor
+    priors = posterior.priors
+    sd = 1.0 / np.sqrt(np.maximum(priors.precision[row], LEAST_PRECISION))
+    return Target(means, factors, priors.used[row], priors.mean[row], sd)
 
 
 def _modes(chunk: Sequence[Candidate]) -> tuple[Rows, list[Array]]:

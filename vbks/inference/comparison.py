@@ -68,6 +68,15 @@ CHUNK_ELEMENTS = 1_200_000
 """... and not more than have so many numbers in their kernel matrices: few enough to hand out, and
 less than a minute of work in most cases, which is what an interruption may cost."""
 
+IMPORTANCE_SAMPLES = (128, 1024)
+"""Samples of θ by which an evidence is estimated, at least and at most ..."""
+
+IMPORTANCE_ELEMENTS = 20_000_000
+"""... with this many numbers in their kernel matrices together: about a second ..."""
+
+IMPORTANCE_LIMIT = 1_000_000
+"""... and none if a single matrix has more, where q(θ) is close to Gaussian anyway."""
+
 PARAMETER_SD = 1.0
 """Prior standard deviation of the logarithm of a likelihood's parameter around the value it came
 with."""
@@ -110,6 +119,17 @@ class Comparison:
     inducing: Array | None = None
     whole: TrainingData | None = None
     given: Mapping[Expression, GivenValues] = field(default_factory=dict)
+    importance: bool = False
+    """Whether evidences are estimated by importance sampling, where that is affordable."""
+
+    @property
+    def num_importance_samples(self) -> int:
+        """Samples of θ for the evidence of a candidate; none where an evaluation is expensive."""
+        if not self.importance or self.posterior == "point" or self.bound == "stochastic":
+            return 0
+        if self._elements > IMPORTANCE_LIMIT:
+            return 0
+        return int(np.clip(IMPORTANCE_ELEMENTS // self._elements, *IMPORTANCE_SAMPLES))
 
     @property
     def num_rows(self) -> int:

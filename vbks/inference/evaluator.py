@@ -54,6 +54,7 @@ def fit_candidates(
     given: Mapping[Expression, GivenValues] | None = None,
     race: bool = True,
     memory_limit: int | None = None,
+    importance: bool = False,
     executor: Executor | None = None,
     seed: int = 0,
     progress: bool | Progress = False,
@@ -106,6 +107,7 @@ def fit_candidates(
         inducing=inducing,
         given=given,
         memory=memory_limit,
+        importance=importance,
         seed=seed,
     )
     evaluate = Evaluator(comparison, notices, race, executor or InOrder())

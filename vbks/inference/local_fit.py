@@ -27,8 +27,13 @@ Status = Literal["fitted", "dropped", "failed"]
 """Dropped: left the race before it was fitted to the end, with the bound it had then."""
 
 Correction = Literal["laplace", "bic", "aic", "aicc", "held_out", "none"]
-"""What turns the likelihood at a point into a score: an evidence by Laplace or BIC, Akaike's
+"""What turns the likelihood at a point into a score: an evidence by Laplace or −½ BIC, Akaike's
 criterion, for few rows also, the log density of every row given the others, or nothing."""
+
+
+EvidenceSource = Literal["importance", "bound", "laplace", "likelihood"]
+"""Where a log evidence comes from: importance sampling, a bound with q(θ), Laplace's approximation,
+or the likelihood at the best θ so far, of a candidate that was not fitted to the end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +92,10 @@ class LocalFit:
 
     ``elbo`` is the bound L_i with q(θ), KL included, of targets that are warped and standardised;
     of a point estimate, with or without Laplace's Gaussian around it, it is the likelihood there,
-    without any correction. ``standard_error`` is what sampling leaves uncertain in it. ``upper`` is
+    without any correction. ``standard_error`` is what sampling leaves uncertain in it. ``evidence``
+    and ``evidence_error`` are log ∫ p(y, θ) dθ by importance sampling, where that was asked for.
+    ``most_probable`` is the largest share of the belief that a candidate of a search could have had
+    if it had been fitted to the end, which it was not. ``upper`` is
     an upper bound of the log likelihood at θ, and ``held_out`` the log density of all rows, each
     given the others, in the user's units; NaN where nobody has asked for them. ``log_jacobian`` is
     what `TrainingData` says of the warp. ``fixed`` are the slots of θ that were held at values that
@@ -104,6 +112,9 @@ class LocalFit:
     reason: str = ""
     elbo: float = -math.inf
     standard_error: float = 0.0
+    evidence: float = math.nan
+    evidence_error: float = math.nan
+    most_probable: float = math.nan
     upper: float = math.nan
     held_out: float = math.nan
     modes: tuple[Mode, ...] = ()
@@ -127,8 +138,37 @@ class LocalFit:
             raise DataError(f"'{self.expression}' has no θ: {self.status}, {self.reason}")
         return self.modes[0].mean
 
+    @property
+    def is_bounded(self) -> bool:
+        """Whether ``elbo`` is a bound of the log evidence, with q(θ) and its KL."""
+        return self.posterior in ("full", "diagonal")
+
+    @property
+    def evidence_source(self) -> EvidenceSource:
+        """How `log_evidence` was got."""
+        if not math.isnan(self.evidence):
+            return "importance"
+        if self.is_bounded and self._has_volume:
+            return "bound"
+        return "laplace" if self._has_volume else "likelihood"
+
+    @property
+    def log_evidence_error(self) -> float:
+        """The standard error of `log_evidence` that sampling leaves; zero where nothing was."""
+        return self.standard_error if math.isnan(self.evidence) else self.evidence_error
+
+    @property
+    def bic(self) -> float:
+        """−2 log p(y|θ̂) + p log N, comparable between warps; lower is better."""
+        if not self.modes:
+            return math.nan
+        best = self.modes[0].log_likelihood + self.log_jacobian
+        return -2.0 * best + self.num_free * math.log(self.num_rows)
+
     def log_evidence(self, correction: Correction = "laplace") -> float:
-        """log p(y|k): the bound itself, or that of a point with the correction asked for.
+        """log p(y|k) as well as it is known: by importance sampling, the bound, or Laplace.
+
+        Another correction makes a score of a point estimate instead, of which higher is better.
 
         It is that of standardised targets without a warp, so that fits with different warps of
         the same data can be compared. Held-out densities are as they are.
@@ -139,8 +179,9 @@ class LocalFit:
 
     def _bound(self, correction: Correction) -> float:
         """The same of the targets that were fitted."""
-        is_bound = self.posterior in ("full", "diagonal")
-        if is_bound or not self._has_volume or correction == "none":
+        if correction == "laplace" and not math.isnan(self.evidence):
+            return self.evidence
+        if self.is_bounded or not self._has_volume or correction == "none":
             return self.elbo
         if correction in ("bic", "aic", "aicc"):
             return self.elbo - self.penalty(correction)

@@ -104,6 +104,31 @@ class LogPosterior:
         value, gradient = self._log_evidence(full)
         return value[places, samples], gradient[places, samples]
 
+    def values(self, rows: Rows, theta: Array) -> Array:
+        """log p(y|θ) + log p(θ) [r] at many θ [r, H] of rows in ascending order, without gradients.
+
+        At most ``elements`` numbers of kernel matrices are computed together.
+        """
+        height, width = self.evidence.shape
+        size = max(1, self.elements // (height * width))
+        found = [
+            self._some_values(rows[start : start + size], theta[start : start + size])
+            for start in range(0, len(rows), size)
+        ]
+        prior, _ = self.priors.log_density(rows, theta)
+        return np.asarray(np.concatenate(found) + self.prior_share * prior)
+
+    def _some_values(self, rows: Rows, theta: Array) -> Array:
+        """Log likelihoods [r] that are computed together."""
+        wanted, places, counts = np.unique(rows, return_inverse=True, return_counts=True)
+        bank = bank_of([self.expressions[row] for row in wanted], self.num_inputs, ard=self.ard)
+        samples = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+        full = np.repeat(self.priors.mean[wanted][:, np.newaxis], counts.max(), axis=1)
+        full[places, samples] = theta
+        theta_of_bank = tf.constant(full[:, :, : bank.num_slots])
+        values: Array = self.evidence(bank, theta_of_bank).numpy()
+        return np.asarray(values[places, samples], np.float64)
+
     def _keep(self, rows: Rows) -> None:
         """Let rows that are done leave the bank once they are many."""
         if len(rows) < REBUILD_BELOW * len(self._rows) or not np.isin(rows, self._rows).all():

@@ -82,6 +82,7 @@ def compare(
     whole: TrainingData | None = None,
     given: Mapping[Expression, GivenValues] | None = None,
     memory: int | None = None,
+    importance: bool = False,
     seed: int = 0,
 ) -> tuple[Comparison, tuple[str, ...]]:
     """Check data and settings, choose what is left open, and say so in sentences."""
@@ -120,6 +121,7 @@ def compare(
         inducing=inducing,
         whole=whole,
         given=given or {},
+        importance=importance,
     )
     return comparison, tuple(notices)
 

@@ -31,9 +31,12 @@ def leave_one_out(
     *,
     likelihood: Likelihood | None = None,
     num_samples: int = NUM_SAMPLES,
+    most_rows: int | None = None,
     seed: int = 0,
 ) -> Array:
     """Log densities [N, K] of every target given all other rows, in the user's units.
+
+    Of more rows than ``most_rows`` some are chosen at random, if fits are sparse.
 
     Nothing is fitted again: θ is averaged over the posterior from all rows, and at each θ the
     density has a closed form. That of sparse fits is the posterior of q(u) with the row taken out.
@@ -47,12 +50,15 @@ def leave_one_out(
     fitted = [place for place, fit in enumerate(fits) if fit.status == "fitted"]
     rows = data_by_warp([fits[place] for place in fitted], data)
     any_data = data if isinstance(data, TrainingData) else next(iter(data.values()))
-    densities = np.full((any_data.num_rows, len(fits)), -math.inf)
+    num_rows = any_data.num_rows
+    if most_rows is not None and all(fits[place].bound != "exact" for place in fitted):
+        num_rows = min(num_rows, most_rows)
+    densities = np.full((num_rows, len(fits)), -math.inf)
     for places in _batches(fits, fitted, num_samples):
         share = 1.0 / len(places)
         members = [(fits[place], share) for place in places]
         for part in posteriors_of(members, rows, num_samples * len(places), seed):
-            log_density = _log_densities(part) - math.log(share)
+            log_density = _log_densities(part, num_rows, seed) - math.log(share)
             for member, row in zip(part.members, log_density, strict=True):
                 own = densities[:, places[member]]
                 np.logaddexp(own, row, out=own)
@@ -69,9 +75,9 @@ def _batches(
         yield places[start : start + size]
 
 
-def _log_densities(part: Posteriors) -> Array:
-    """Log densities of all rows given the others, weights of components included: [R, N]."""
-    blocks = [_exact(part)] if part.W is None else [*_sparse(part)]
+def _log_densities(part: Posteriors, num_rows: int, seed: int) -> Array:
+    """Log densities of rows given the others, weights of components included: [R, N]."""
+    blocks = [_exact(part)] if part.W is None else [*_sparse(part, num_rows, seed)]
     return np.concatenate(
         [
             WarpedGaussians(part.units, part.weights, means, variances).log_densities(
@@ -89,8 +95,8 @@ def _exact(part: Posteriors) -> tuple[Array, Array, Array]:
     return mean.numpy(), variance.numpy(), y
 
 
-def _sparse(part: Posteriors) -> Iterator[tuple[Array, Array, Array]]:
-    for X, y in part.data.blocks(BLOCK):
+def _sparse(part: Posteriors, num_rows: int, seed: int) -> Iterator[tuple[Array, Array, Array]]:
+    for X, y in _rows(part.data, num_rows, seed):
         mean, variance = _cavities(
             part.L,
             part.m,
@@ -101,6 +107,16 @@ def _sparse(part: Posteriors) -> Iterator[tuple[Array, Array, Array]]:
             as_tensor(y),
         )
         yield mean.numpy(), variance.numpy(), y
+
+
+def _rows(data: TrainingData, num_rows: int, seed: int) -> Iterator[tuple[Array, Array]]:
+    """All rows, or as many of them at random, block by block."""
+    if num_rows >= data.num_rows:
+        yield from data.blocks(BLOCK)
+        return
+    X, y = data.sample(num_rows, np.random.default_rng(seed))
+    for start in range(0, num_rows, BLOCK):
+        yield X[start : start + BLOCK], y[start : start + BLOCK]
 
 
 @compiled

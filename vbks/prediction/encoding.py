@@ -14,7 +14,9 @@ from vbks.errors import FileError, VbksError
 from vbks.inference.local_fit import Correction
 from vbks.prediction.missing_rows import MissingRows
 from vbks.prediction.selection import Selection
-from vbks.selection import BeliefKind, BeliefSettings, KernelPrior, Step
+from vbks.selection import BeliefKind, BeliefSettings, KernelPrior, Step, Weighting
+from vbks.selection.gaussian_belief import Form
+from vbks.selection.kernel_prior import PriorName
 from vbks.storage.fit_encoding import (
     FIT_ARRAYS,
     InducingInputs,
@@ -25,7 +27,7 @@ from vbks.storage.fit_encoding import (
 from vbks.storage.likelihood_encoding import decode_likelihood, encode_likelihood
 from vbks.storage.records import Packing, Record, Unpacking, damaged, plain_number
 
-ARRAYS = ("X", "y", "x_mean", "x_scale", "inducing", *FIT_ARRAYS, "trace")
+ARRAYS = ("X", "y", "x_mean", "x_scale", "inducing", *FIT_ARRAYS, "trace", "weights")
 """Names of the packed arrays, all of which a saved selection has."""
 
 
@@ -66,6 +68,8 @@ def decode(record: Record, arrays: Mapping[str, Array], place: str) -> Selection
         if fit.warp not in data:
             raise damaged(f"fit {number} of {record.place} is of other data than is there")
     trace = _decode_trace(record, unpacking)
+    is_without_rows = isinstance(source, MissingRows)
+    weights = unpacking.take("weights", len(fits)) if len(arrays["weights"]) else None
     unpacking.finish()
     try:
         selection = Selection(
@@ -79,12 +83,13 @@ def decode(record: Record, arrays: Mapping[str, Array], place: str) -> Selection
             tuple(record.counts("time_inputs")),
             tuple(_decode_step(step) for step in record.records("steps", "step")),
             record.texts("untried"),
+            weights,
         )
     except FileError:
         raise
     except VbksError as error:
         raise damaged(f"{record.place} cannot be read: {str(error).rstrip('.')}") from None
-    if isinstance(source, MissingRows) and _needs_rows(selection):
+    if is_without_rows and _needs_rows(selection):
         raise damaged(f"{record.place} says that rows were not saved, but its fits need them")
     return selection
 
@@ -94,6 +99,8 @@ def _encode_rows(selection: Selection, packing: Packing) -> dict[str, Any]:
     source = next(iter(selection.data.values())).source
     is_in_memory = isinstance(source, ArraySource) and source.is_in_memory
     is_saved = is_in_memory or _needs_rows(selection)
+    if not is_saved:
+        packing.add("weights", selection.weights)
     if is_saved:
         X, y = next(source.blocks(source.num_rows))
         packing.add("X", X)
@@ -116,7 +123,7 @@ def _decode_rows(record: Record, unpacking: Unpacking) -> Source:
 def _needs_rows(selection: Selection) -> bool:
     """Whether predictions cannot be made from the posteriors of the fits alone."""
     bounds = {fit.bound for fit in selection.fits if fit.status == "fitted"}
-    return selection.settings.kind == "stacking" or bounds != {"stochastic"}
+    return bounds != {"stochastic"}
 
 
 def _encode_data(warp: Warp, data: TrainingData, packing: Packing) -> dict[str, Any]:
@@ -151,25 +158,66 @@ def _decode_data(record: Record, source: Source, unpacking: Unpacking) -> tuple[
 
 
 def _encode_settings(settings: BeliefSettings) -> dict[str, Any]:
+    covariance = settings.prior_covariance
     return {
         "kind": settings.kind,
         "temperature": plain_number(settings.temperature),
-        "prior": settings.prior,
+        "prior": settings.prior if isinstance(settings.prior, str) else _plain(settings.prior),
         "prior_variance": plain_number(settings.prior_variance),
         "correction": settings.correction,
         "members": None if settings.members is None else int(settings.members),
+        "form": settings.form,
+        "prior_mean": None if settings.prior_mean is None else _plain(settings.prior_mean),
+        "prior_covariance": None if covariance is None else _plain_pairs(covariance),
+        "weights": settings.weights,
         "seed": int(settings.seed),
     }
 
 
+def _plain(values: Any) -> dict[str, Any]:
+    """Numbers by their names; functions are resolved before a selection is made."""
+    return {str(name): plain_number(value) for name, value in values.items()}
+
+
+def _plain_pairs(values: Any) -> list[dict[str, Any]]:
+    return [
+        {"first": first, "second": second, "value": plain_number(value)}
+        for (first, second), value in values.items()
+    ]
+
+
+def _decode_numbers(record: Record, key: str) -> dict[str, float]:
+    own = record.record(key)
+    return {name: own.finite(name) for name in own.values}
+
+
+def _decode_prior(record: Record) -> KernelPrior:
+    if isinstance(record.values.get("prior"), dict):
+        return _decode_numbers(record, "prior")
+    name: PriorName = record.one_of("prior", get_args(PriorName))
+    return name
+
+
+def _decode_pairs(record: Record) -> dict[tuple[str, str], float] | None:
+    if record.is_null("prior_covariance"):
+        return None
+    pairs = record.records("prior_covariance", "covariance")
+    return {(own.text("first"), own.text("second")): own.finite("value") for own in pairs}
+
+
 def _decode_settings(record: Record) -> BeliefSettings:
+    has_mean = not record.is_null("prior_mean")
     return BeliefSettings(
         kind=record.one_of("kind", get_args(BeliefKind)),
         temperature=record.number("temperature"),
-        prior=record.one_of("prior", get_args(KernelPrior)),
+        prior=_decode_prior(record),
         prior_variance=record.number("prior_variance"),
         correction=record.one_of("correction", get_args(Correction)),
         members=None if record.is_null("members") else record.count("members"),
+        form=record.one_of("form", get_args(Form)),
+        prior_mean=_decode_numbers(record, "prior_mean") if has_mean else None,
+        prior_covariance=_decode_pairs(record),
+        weights=record.one_of("weights", get_args(Weighting)),
         seed=record.count("seed"),
     )
 

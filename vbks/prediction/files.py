@@ -9,6 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from vbks.arrays import Array
 from vbks.errors import FileError
 from vbks.grammar.quoting import quote
@@ -20,11 +22,14 @@ from vbks.storage.plain_file import read_plain, write_plain
 from vbks.storage.records import Record
 from vbks.version import __version__
 
-FORMAT = 2
+FORMAT = 3
 """Number of the format that is written; those up to it are read."""
 
 KIND = "vbks selection"
 """What tells our JSON from any other."""
+
+LATER_ARRAYS = {"sample_theta": 2, "sample_mean": 2, "sample_covariance": 2, "weights": 3}
+"""Arrays that earlier formats do not have, and the first format that has them."""
 
 PLAIN_FILE, ARRAY_FILE = "selection.json", "arrays.npz"
 
@@ -42,7 +47,9 @@ def load(folder: FolderPath) -> Selection:
     """The selection that was saved to a folder."""
     path = Path(folder)
     record, file = _read_plain(path), path / ARRAY_FILE
-    return decode(record, read_arrays(file, ARRAYS), f"'{file}'")
+    later = [name for name, since in LATER_ARRAYS.items() if since > record.count("format")]
+    arrays = read_arrays(file, [name for name in ARRAYS if name not in later])
+    return decode(record, {**{name: np.zeros(0) for name in later}, **arrays}, f"'{file}'")
 
 
 def _refuse_to_replace(target: Path) -> None:
@@ -96,22 +103,38 @@ def _read_plain(folder: Path) -> Record:
     return record if number == FORMAT else _upgraded(record)
 
 
-_ADDED: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("fits", {"samples": 0, "fixed": []}),
-    ("data", {"has_own_targets": False}),
-)
-"""What the second format has and the first has not: samples of θ, values that were held, and
-functions around a level."""
+_ADDED: dict[str, dict[str, Any]] = {
+    "fits": {
+        "samples": 0,
+        "fixed": [],
+        "evidence": "nan",
+        "evidence_error": "nan",
+        "most_probable": "nan",
+    },
+    "data": {"has_own_targets": False},
+}
+"""What earlier formats do not have: samples of θ, values that were held, evidences by importance
+sampling, and functions around a level."""
+
+_ADDED_TO_BELIEF: dict[str, Any] = {
+    "form": "gaussian",
+    "prior_mean": None,
+    "prior_covariance": None,
+    "weights": "belief",
+}
+"""What their beliefs do not have; weights of stacking were a kind of belief."""
 
 
 def _upgraded(record: Record) -> Record:
-    """The first format as the second."""
-    defaults: dict[str, dict[str, Any]] = {
-        "fits": {"samples": 0},
-        "data": {"has_own_targets": False},
-    }
+    """An earlier format as the newest."""
     changed: dict[str, Any] = dict(record.values)
-    for key, more in defaults.items():
+    belief = changed.get("belief")
+    if isinstance(belief, dict):
+        stacked = (
+            {"kind": "bayes", "weights": "stacking"} if belief.get("kind") == "stacking" else {}
+        )
+        changed["belief"] = {**_ADDED_TO_BELIEF, **belief, **stacked}
+    for key, more in _ADDED.items():
         if isinstance(changed.get(key), list):
             changed[key] = [
                 {**more, **part} if isinstance(part, dict) else part for part in changed[key]

@@ -36,6 +36,9 @@ LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 LEAST_BARS = 3
 """Bars for which there is space at least, so that a single one is not a block."""
 
+LEAST_SHOWN = 0.001
+"""What a candidate could have held at least that was not fitted to the end, to be drawn."""
+
 LONGEST_LABEL = 44
 """Characters of an expression that fit beside a picture."""
 
@@ -62,13 +65,32 @@ def plot_prediction(selection: Selection, ax: Axes | None = None, Xnew: Any = No
 
 
 def plot_belief(selection: Selection, ax: Axes | None = None, num: int = 10) -> Axes:
-    """The probabilities of the best candidates as bars, with those of other beliefs as marks."""
+    """The probabilities of the best candidates as bars, with what others say as marks.
+
+    Those that were nearly as good but not fitted to the end have an empty bar, as long as what they
+    could have held at most.
+    """
     _check_num(num)
     table = selection.belief
-    best = table[table["status"] == "fitted"].head(num)
+    fitted = table["status"] == "fitted"
+    best = table[fitted | (table["most_probable"] > LEAST_SHOWN)].head(num)
     ax = _axes(ax, (8.0, 1.2 + 0.32 * max(len(best), LEAST_BARS)))
     places, kind = np.arange(len(best)), selection.settings.kind
     bars = ax.barh(places, best["probability"], height=0.62, color=BLUE, label=kind, zorder=2)
+    handles = [bars]
+    is_done = (best["status"] == "fitted").to_numpy()
+    if not is_done.all():
+        could = ax.barh(
+            places[~is_done],
+            best["most_probable"][~is_done],
+            height=0.62,
+            facecolor="none",
+            edgecolor=GREY,
+            linestyle="--",
+            label="at most, not fitted to the end",
+            zorder=2,
+        )
+        handles.append(could)
     others = [other for other in KINDS if other != kind and best[other].notna().any()]
     marks = [
         ax.scatter(
@@ -86,15 +108,16 @@ def plot_belief(selection: Selection, ax: Axes | None = None, num: int = 10) -> 
         for other in others
     ]
     right = ax.get_yaxis_transform()
-    for place, probability in zip(places, best["probability"], strict=True):
-        text = _percent(probability)
+    for place, probability, done in zip(places, best["most_probable"], is_done, strict=True):
+        text = _percent(probability) if done else f"≤ {_percent(probability)}"
         ax.text(1.01, place, text, transform=right, va="center", fontsize="small", color=DARK)
     ax.set_yticks(places, [_label(*pair) for pair in _pairs(best)])
     ax.set_ylim(max(len(best), LEAST_BARS) - 0.5, -0.5)
-    ax.set_xlim(0.0, 1.02 * float(np.nanmax(best[["probability", *others]].to_numpy(float))))
+    shown = best[["most_probable", *others]].to_numpy(float)
+    ax.set_xlim(0.0, 1.02 * float(np.nanmax(shown)))
     ax.set_xlabel("probability")
     ax.xaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
-    _legend(ax, 3, handles=[bars, *marks])
+    _legend(ax, len(handles) + len(marks), handles=[*handles, *marks])
     _tidy(ax, grid="x")
     return ax
 

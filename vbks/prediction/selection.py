@@ -19,17 +19,28 @@ from vbks.grammar import Expression, arrange, parse
 from vbks.inference import LocalFit
 from vbks.inference.candidate import given_by
 from vbks.inference.likelihoods import Gaussian, Likelihood
-from vbks.inference.proposal import of_warp
+from vbks.inference.proposal import of_warp, structure_of
 from vbks.models import KernelMixture, gpflow_model, leave_one_out
 from vbks.prediction.missing_rows import MissingRows
-from vbks.selection import BeliefKind, BeliefSettings, KernelBelief, Step, form_belief
-from vbks.selection.forming import averaged_weights
+from vbks.selection import (
+    BeliefSettings,
+    KernelBelief,
+    Step,
+    averaged_weights,
+    belief_fields,
+    form_belief,
+    stack,
+)
 
 if TYPE_CHECKING:
     from gpflow.models import GPR, SGPR, SVGP
     from matplotlib.axes import Axes
 
-KINDS: tuple[BeliefKind, ...] = ("vbks", "bayes", "stacking")
+KINDS = ("bayes", "vbks", "stacking")
+"""Ways of weighing candidates that the table has beside each other."""
+
+LEAVE_OUT_ROWS = 5000
+"""Rows at most that are left out in turn to see how well candidates predict."""
 
 SIMILARITY_POINTS = 200
 """Inputs at which the predictions of kernels are compared, unless others are given."""
@@ -58,6 +69,8 @@ class Selection:
     """Candidates that were the best of the search, one after the other."""
     untried: tuple[str, ...] = ()
     """Candidates that there was no budget for: those proposed, and all others of a fixed space."""
+    given_weights: Array | None = None
+    """Weights [K] that were found while rows were there which were not saved."""
 
     def __post_init__(self) -> None:
         if not any(fit.status == "fitted" for fit in self.fits):
@@ -79,13 +92,25 @@ class Selection:
 
     @cached_property
     def kernel_belief(self) -> KernelBelief:
-        """The belief that predictions are averaged over, with q(g) where it has one."""
-        return self._form(self.settings.kind)
+        """The belief in candidates, with q(g) where it has one."""
+        return form_belief(self.fits, self.settings)
 
     @property
     def probabilities(self) -> Array:
-        """The belief in each of `fits`: [K]."""
+        """The belief in each of `fits`, which says how sure we are of it: [K]."""
         return self.kernel_belief.probabilities
+
+    @cached_property
+    def weights(self) -> Array:
+        """What each of `fits` counts in averaged predictions: [K].
+
+        These are the probabilities, unless weights by stacking are asked for or predict rows that
+        are left out clearly better.
+        """
+        if self.given_weights is not None:
+            return self.given_weights
+        densities = self._densities if self._can_stack else None
+        return averaged_weights(self.fits, self.settings, self.probabilities, densities)
 
     @property
     def best(self) -> LocalFit:
@@ -94,16 +119,30 @@ class Selection:
 
     @cached_property
     def belief(self) -> pd.DataFrame:
-        """A table of the candidates, best first, with all three beliefs beside each other."""
+        """A table of the candidates, best first.
+
+        ``probability`` says how sure we are of a candidate, ``weight`` what it counts in averaged
+        predictions. ``log_evidence`` is comparable between warps; ``evidence`` says how it was got
+        (importance sampling, a bound, Laplace, or the likelihood of a candidate that was pruned)
+        and ``standard_error`` what sampling leaves uncertain in it. ``elbo`` is that of the fit, in
+        its own units, where it is a bound; ``bic`` = −2 log likelihood + p log N, lower is better.
+        ``most_probable`` is what a candidate that was not fitted to the end could have held at
+        most. The columns of `KINDS` have what other ways of weighing say.
+        """
         columns: dict[str, Any] = {
             "expression": [str(fit.expression) for fit in self.fits],
             "warp": [fit.warp.name for fit in self.fits],
             "probability": self.probabilities,
-            **{kind: self._probabilities(kind) for kind in KINDS},
-            "elbo": [_evidence(fit, self.settings) for fit in self.fits],
+            "weight": self.weights,
+            "log_evidence": [fit.log_evidence(self.settings.correction) for fit in self.fits],
+            "standard_error": [fit.log_evidence_error for fit in self.fits],
+            "evidence": [_evidence(fit, self.settings) for fit in self.fits],
+            "most_probable": self._most_probable,
+            **{kind: self._weights_by(kind) for kind in KINDS},
+            "elbo": [fit.elbo if fit.is_bounded else math.nan for fit in self.fits],
             "upper": [fit.upper + fit.log_jacobian for fit in self.fits],
-            "bic": [_bic(fit) for fit in self.fits],
-            "bound": [fit.bound for fit in self.fits],
+            "bic": [fit.bic for fit in self.fits],
+            "inference": [fit.bound for fit in self.fits],
             "status": [fit.status for fit in self.fits],
             "converged": [fit.converged for fit in self.fits],
             "seconds": [fit.seconds for fit in self.fits],
@@ -112,19 +151,31 @@ class Selection:
         table = pd.DataFrame(columns)
         rank = {"fitted": 0, "dropped": 1, "failed": 2}
         order = table.assign(rank=table["status"].map(rank)).sort_values(
-            ["rank", "probability", "elbo"], ascending=[True, False, False], kind="stable"
+            ["rank", "probability", "most_probable", "log_evidence"],
+            ascending=[True, False, False, False],
+            kind="stable",
         )
         return table.loc[order.index].reset_index(drop=True)
 
-    def with_belief(self, kind: BeliefKind | None = None, **settings: Any) -> Selection:
-        """The same fits under another belief; settings are those of `BeliefSettings`."""
-        known = BeliefSettings.__dataclass_fields__
-        unknown = [name for name in settings if name not in known]
-        if unknown:
-            raise DataError(f"unknown setting {unknown[0]!r}. Known: {', '.join(known)}.")
-        return replace(
-            self, settings=replace(self.settings, kind=kind or self.settings.kind, **settings)
+    @cached_property
+    def structures(self) -> pd.DataFrame:
+        """The belief in structures, best first: copies of one and its warps are added up."""
+        pairs = zip(self.fits, self.probabilities, self.weights, strict=True)
+        rows = [(str(structure_of(fit)[0]), fit.warp.name, p, w) for fit, p, w in pairs]
+        table = pd.DataFrame(rows, columns=["structure", "warps", "probability", "weight"])
+        table = table[[fit.status == "fitted" for fit in self.fits]]
+        found = table.groupby("structure", sort=False).agg(
+            {"probability": "sum", "weight": "sum", "warps": _joined}
         )
+        return found.sort_values("probability", ascending=False, kind="stable").reset_index()
+
+    def with_belief(self, kind: str | None = None, **settings: Any) -> Selection:
+        """The same fits under another belief: "bayes", "vbks", or "stacking" for its weights.
+
+        Settings are those of `vbks.BeliefSettings`.
+        """
+        changed = self.settings.changed(kind, **settings)
+        return replace(self, settings=changed.resolved(self.fits), given_weights=None)
 
     def pruned(self, num: int) -> Selection:
         """The belief over the best so many candidates, formed again from the fits there are."""
@@ -132,7 +183,9 @@ class Selection:
 
     def correlations(self) -> pd.DataFrame:
         """Correlations in q(g) of the VBKS belief: a diagnostic, not a likeness of kernels."""
-        belief = self._form("vbks")
+        is_layer = self.settings.kind == "vbks"
+        settings = self.settings if is_layer else replace(self.settings, kind="vbks")
+        belief = form_belief(self.fits, settings)
         kept = [k for k, p in enumerate(belief.probabilities) if p > 0]
         names = [_name(self.fits[k]) for k in kept]
         return pd.DataFrame(belief.correlations[np.ix_(kept, kept)], names, names)
@@ -159,8 +212,7 @@ class Selection:
     @cached_property
     def mixture(self) -> KernelMixture:
         """The averaged model as a GPflow model, in the user's units."""
-        weights = averaged_weights(self.fits, self.settings, self.probabilities)
-        return KernelMixture(self.fits, weights, self.data, likelihood=self.likelihood)
+        return KernelMixture(self.fits, self.weights, self.data, likelihood=self.likelihood)
 
     def predict_f(self, Xnew: Any, full_cov: bool = False) -> tuple[Array, Array]:
         """Mean [N] and variance [N], or covariance [N, N], of the function, noise left out."""
@@ -253,7 +305,7 @@ class Selection:
         )
         done = dict(zip(going, workshop.go_on([self.fits[k] for k in going]), strict=True))
         fits = tuple(done.get(k, fit) for k, fit in enumerate(self.fits))
-        return replace(self, fits=fits, data=data, trace=None)
+        return replace(self, fits=fits, data=data, trace=None, given_weights=None)
 
     # Pictures
 
@@ -330,8 +382,12 @@ class Selection:
         for warp, rows in self.data.items():
             own = [k for k, f in enumerate(self.fits) if f.status == "fitted" and f.warp == warp]
             if own:
-                densities[:, own] = leave_one_out([self.fits[k] for k in own], rows)
-        return densities
+                found = leave_one_out([self.fits[k] for k in own], rows, most_rows=LEAVE_OUT_ROWS)
+                densities[: len(found), own] = found
+        return densities[: min(LEAVE_OUT_ROWS, len(densities))]
+
+    def _densities(self) -> Array:
+        return self._leave_one_out
 
     @property
     def _can_stack(self) -> bool:
@@ -339,27 +395,38 @@ class Selection:
         has_rows = not isinstance(self._rows.source, MissingRows)
         return has_rows and self.likelihood.is_gaussian
 
-    def _form(self, kind: BeliefKind) -> KernelBelief:
-        settings = replace(self.settings, kind=kind)
-        return form_belief(self.fits, settings, lambda: self._leave_one_out)
-
-    def _probabilities(self, kind: BeliefKind) -> Array:
+    def _weights_by(self, kind: str) -> Array:
+        """What one of the ways of weighing says of each candidate: [K]."""
         if kind == self.settings.kind:
             return self.probabilities
-        if kind == "stacking" and not self._can_stack:
+        if kind != "stacking":
+            plain = replace(
+                self.settings,
+                **belief_fields(kind),
+                form="gaussian",
+                prior_mean=None,
+                prior_covariance=None,
+            )
+            return form_belief(self.fits, plain).probabilities
+        if not self._can_stack:
             return np.full(len(self.fits), np.nan)
-        return self._form(kind).probabilities
+        return stack(self.fits, self.settings, self._leave_one_out).probabilities
+
+    @property
+    def _most_probable(self) -> list[float]:
+        """The probability, or what a candidate could have held that was not fitted to the end."""
+        pairs = zip(self.fits, self.probabilities, strict=True)
+        return [p if fit.status == "fitted" else fit.most_probable for fit, p in pairs]
 
 
-def _evidence(fit: LocalFit, settings: BeliefSettings) -> float:
-    return fit.log_evidence(settings.correction)
+def _joined(names: pd.Series[str]) -> str:
+    """Names in their order, each once."""
+    return ", ".join(dict.fromkeys(names))
 
 
-def _bic(fit: LocalFit) -> float:
-    """log p(y|θ̂) − ½ p log N, comparable between warps; higher is better."""
-    if not fit.modes:
-        return math.nan
-    return fit.modes[0].log_likelihood - fit.penalty() + fit.log_jacobian
+def _evidence(fit: LocalFit, settings: BeliefSettings) -> str:
+    """How the log evidence of the table was got."""
+    return fit.evidence_source if settings.correction == "laplace" else settings.correction
 
 
 def _name(fit: LocalFit) -> str:

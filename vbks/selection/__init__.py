@@ -1,23 +1,23 @@
 """Choosing among kernels: searches that propose candidates, and beliefs over their fits."""
 
 from vbks.selection.belief import KernelBelief, bayes_belief
-from vbks.selection.budget import Budget, Purse, budget_of
-from vbks.selection.course import Course
-from vbks.selection.fixed_space import FixedSpace
-from vbks.selection.forming import (
+from vbks.selection.belief_settings import (
     DEFAULT_BELIEF,
     BeliefKind,
     BeliefSettings,
-    KernelPrior,
-    form_belief,
-    log_evidences,
-    log_prior,
+    Weighting,
+    belief_fields,
     paper_settings,
 )
+from vbks.selection.budget import Budget, Purse, budget_of
+from vbks.selection.course import Course
+from vbks.selection.fixed_space import FixedSpace
+from vbks.selection.forming import averaged_weights, form_belief, log_evidences, stack
 from vbks.selection.gaussian_belief import vbks_belief
 from vbks.selection.greedy import Greedy
 from vbks.selection.growing import Growing
-from vbks.selection.intervals import IntervalSearch, bic_interval
+from vbks.selection.intervals import IntervalSearch, bic_score_interval
+from vbks.selection.kernel_prior import KernelPrior, check_prior, log_prior
 from vbks.selection.last_fits import LastFits
 from vbks.selection.method import Method, Task
 from vbks.selection.methods import ABCD, BO, CKS, METHODS, SKC, VBKS, RandomSearch, method_of
@@ -25,7 +25,7 @@ from vbks.selection.plan import Plan
 from vbks.selection.prices import Prices
 from vbks.selection.search import Search
 from vbks.selection.stacking import stacking_belief
-from vbks.selection.strategy import SearchState, Step, Strategy, contenders, left_behind
+from vbks.selection.strategy import SearchState, Step, Strategy, left_behind
 
 __all__ = [
     "ABCD",
@@ -56,16 +56,20 @@ __all__ = [
     "Step",
     "Strategy",
     "Task",
+    "Weighting",
+    "averaged_weights",
     "bayes_belief",
-    "bic_interval",
+    "belief_fields",
+    "bic_score_interval",
     "budget_of",
-    "contenders",
+    "check_prior",
     "form_belief",
     "left_behind",
     "log_evidences",
     "log_prior",
     "method_of",
     "paper_settings",
+    "stack",
     "stacking_belief",
     "vbks_belief",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -15,12 +15,16 @@ from vbks.inference.local_fit import LocalFit
 from vbks.inference.progress import Progress
 from vbks.inference.proposal import Proposal, of_warp, pairs_of
 from vbks.selection.budget import Budget, Purse
+from vbks.selection.kernel_prior import KernelPrior
 from vbks.selection.last_fits import LastFits
 from vbks.selection.method import Method, Task
 from vbks.selection.plan import Plan
 from vbks.selection.prices import Prices, all_alike
 from vbks.selection.search import Search, nothing
 from vbks.selection.strategy import Step
+
+PATIENCE = 1.5
+"""Where no budget is given, last fits may go on to this many times the usual seconds."""
 
 NEAR = 10.0
 """Nats of log evidence below the best up to which a fit that has not converged is told of."""
@@ -54,12 +58,13 @@ class Course:
     report: Progress
     place: Place
     restarts: int | None = None
+    prior: KernelPrior = "uniform"
 
     def run(self, budget: Budget | None) -> Answer:
         """Search until it ends or its budget does, and fit the best as well as can be.
 
         Without a budget, the method takes as long as it usually does. That is no promise, so that
-        its best are then all finished.
+        the best are then finished in any case, and others in some more time.
         """
         wanted = budget or self.method.budget(self.task)
         journal = self.place.journal((wanted.seconds, wanted.candidates))
@@ -68,8 +73,7 @@ class Course:
         plan = self._plan(strategy.num_expected, wanted)
         price, last_price = self._prices(plan, wanted)
         workshop, final = self._workshop(plan, last=False), self._workshop(plan, last=True)
-        margin, most = plan.limits if self.race else (math.inf, None)
-        last = LastFits(final, margin, most, last_price)
+        last = LastFits(final, plan.slack if self.race else math.inf, last_price, self.prior)
         search = Search(
             strategy,
             workshop,
@@ -82,8 +86,10 @@ class Course:
         state = search.run()
         fits, failure = list(state.fits), ""
         if plan.has_last:
+            if budget is None:
+                purse.budget = replace(wanted, seconds=PATIENCE * wanted.seconds)
             own = purse.for_last_fits(partial(journal.decide, "last"))
-            fits, failure = last.finish(fits, Purse(Budget()) if budget is None else own)
+            fits, failure = last.finish(fits, own, is_patient=budget is None)
         num_rows = self.task.rows.num_rows
         notices = (
             *self.task.rows.notices, *workshop.notices, *final.notices,

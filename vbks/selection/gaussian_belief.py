@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
-from scipy.special import logsumexp, ndtri
+from scipy.special import logsumexp, ndtri, softmax
 from scipy.stats import qmc
 
 from vbks.arrays import Array, Mask
-from vbks.errors import DataError
+from vbks.errors import DataError, check_one_of
 from vbks.selection.belief import KernelBelief, as_vector, check_positive, participants
+from vbks.selection.free_form import Layer, free_form, lift
 
 PRIOR_VARIANCE = 10.0
 """Of each g: a weight may differ from its prior by factors of e^±3, so that gaps of a few nats
@@ -54,6 +55,19 @@ STEP_PAIRS = 16
 RATE = 0.05
 """Adam's first rate; it falls to zero as a cosine."""
 
+OPTIMA_MARGIN = 7.0
+"""A mixture has a Gaussian for candidates within this many nats of the best: weaker ones would
+have less than a thousandth of the belief."""
+
+MAX_OPTIMA = 12
+"""Candidates for which an optimum is sought at most, each of which is an ascent."""
+
+SAME_OPTIMUM = 0.02
+"""Two ascents have ended in the same optimum if no probability differs by more."""
+
+Form = Literal["gaussian", "mixture", "free"]
+"""Of q(g): a single Gaussian as in the paper, one at each optimum, or whatever maximises."""
+
 Ascent = Literal["quasi-newton", "stochastic"]
 """On samples that stay the same, or with fresh ones in each step as in the paper."""
 
@@ -66,20 +80,24 @@ def vbks_belief(
     prior_covariance: npt.ArrayLike | None = None,
     prior_mean: npt.ArrayLike | None = None,
     temperature: float = 1.0,
+    form: Form = "gaussian",
     ascent: Ascent = "quasi-newton",
     seed: int = 0,
 ) -> KernelBelief:
     """E[softmax(g)] under the q(g) that maximises E[softmax(g)·L/T] − KL(q(g)‖p(g)) (eq. 8, 13).
 
     p(g) is N(log p(k), vI) with v the ``prior_variance``, unless another mean or covariance is
-    given. A small v holds the belief at the prior; as v grows, it tends to a limit that is flatter
-    than Bayes' posterior, because q(g) is Gaussian. Above many candidates that are far behind,
-    however, q(g) lifts a single one, even if another is hardly worse. Candidates that are equal in
-    every respect share what they have together. Probabilities and bound are by fresh samples.
+    given. A small v holds the belief at the prior. The ``form`` of q(g) decides what happens at
+    ties. The paper's single "gaussian" is flatter than Bayes' posterior with few candidates, and
+    above many that are far behind it lifts a single one, even if another is hardly worse. A
+    "mixture" of such Gaussians has one at each optimum, weighted by their bounds, so that two near
+    the top share the belief. The "free" form, q*(g) ∝ p(g) exp(softmax(g)·L/T) by importance
+    sampling, has the highest bound and tends to Bayes' posterior as v grows. Candidates that are
+    equal in every respect share what they have together.
     """
     check_positive(temperature=temperature, prior_variance=prior_variance)
-    if ascent not in _ASCENTS:
-        raise DataError(f"ascent is {ascent!r}, expected one of {', '.join(_ASCENTS)}.")
+    check_one_of("ascent", ascent, _ASCENTS)
+    check_one_of("form", form, get_args(Form))
     evidences = as_vector("log_evidences", log_evidences)
     taking_part, log_p = participants(evidences, log_prior)
     mean0 = _prior_mean(log_p if prior_mean is None else prior_mean, taking_part)
@@ -95,22 +113,27 @@ def vbks_belief(
         root = _cholesky(covariance0[np.ix_(rows, rows)])
     best = gains.max()
     objective = Objective(gains - best, mean0[rows], root)
-    x, p = _highest(objective, _ASCENTS[ascent], seed)
-    bound = best + p @ objective.gains - objective.kl(x)
+    match form:
+        case "gaussian":
+            found = _single_gaussian(objective, _ASCENTS[ascent], seed)
+        case "mixture":
+            found = _gaussian_mixture(objective, _ASCENTS[ascent], seed)
+        case "free":
+            found = free_form(objective.gains, objective.prior_mean, root, seed)
 
-    q_mean, q_factor = objective.gaussian(x)
+    p = found.probabilities
     if prior_covariance is None:
         p = _shared_among_equals(p, gains, mean0[rows])
     probabilities, mean = np.zeros((2, len(evidences)))
-    probabilities[rows], mean[rows] = p, q_mean
+    probabilities[rows], mean[rows] = p, found.mean
     factor = np.zeros_like(covariance0)
-    factor[np.ix_(members, members)] = _lower_triangular(q_factor[np.argsort(order)])
+    factor[np.ix_(members, members)] = _lower_triangular(found.factor[np.argsort(order)])
     return KernelBelief(
         kind="vbks",
         probabilities=probabilities,
         log_prior=log_p,
         temperature=temperature,
-        bound=float(bound),
+        bound=float(best + found.bound),
         mean=mean,
         factor=factor,
         prior_mean=mean0,
@@ -139,14 +162,11 @@ class Objective:
         """Where q(g) is the prior."""
         return np.zeros(self.size * (2 + self.num_columns))
 
-    @property
-    def lifted(self) -> Array:
-        """Where the prior of the strongest candidate is lifted until hardly any other matters."""
-        sd = float(self.prior_root.flat[0])
-        others = logsumexp(self.prior_mean) - self.prior_mean[0] + np.log1p(-self.gains.mean())
-        tail = min(0.5 * sd**2, sd * np.sqrt(2 * np.log(self.size)))
+    def lifted(self, k: int = 0) -> Array:
+        """Where the prior of one candidate, k-th in strength, is lifted above all others."""
+        sd = float(self.prior_root[k] if self.prior_root.ndim == 1 else self.prior_root[k, k])
         x = self.start
-        x[0] = (others + tail) / sd
+        x[k] = lift(self.gains, self.prior_mean, sd, k) / sd
         return x
 
     def __call__(self, x: Array, eta: Array) -> tuple[float, Array]:
@@ -167,13 +187,7 @@ class Objective:
 
     def weights(self, x: Array, eta: Array, sharpness: float = 1.0) -> Array:
         """softmax(g), or of g times a sharpness, for samples η: [S, K]."""
-        nu, sd, below = self._unpack(x)
-        z = nu + eta * sd + eta[:, : self.num_columns] @ below.T
-        W = sharpness * (self.prior_mean + self._times_root(z))
-        W -= W.max(axis=1, keepdims=True)
-        np.exp(W, out=W)
-        W /= W.sum(axis=1, keepdims=True)
-        return np.asarray(W)
+        return self.softmax(self.coordinates(x, eta), sharpness)
 
     def kl(self, x: Array) -> float:
         """KL(q(g)‖p(g)) = ½(‖ν‖² + ‖D‖² − K) − Σ log Dₖₖ."""
@@ -187,6 +201,30 @@ class Objective:
         D = np.diag(sd)
         D[:, : self.num_columns] += below
         return self.prior_mean + self._times_root(nu), self._times_root(D.T).T
+
+    def log_density(self, x: Array, z: Array) -> Array:
+        """log N(z | ν, DDᵀ) for coordinates z [S, K] of g = μ + Fz: [S]."""
+        nu, sd, below = self._unpack(x)
+        rest = z - nu
+        for column in range(self.num_columns):
+            rest[:, column] /= sd[column]
+            rest -= rest[:, column, np.newaxis] * below[:, column]
+        rest[:, self.num_columns :] /= sd[self.num_columns :]
+        log_scale = np.log(sd).sum() + 0.5 * self.size * np.log(2.0 * np.pi)
+        return np.asarray(-0.5 * np.einsum("sk,sk->s", rest, rest) - log_scale)
+
+    def coordinates(self, x: Array, eta: Array) -> Array:
+        """Samples z = ν + Dη [S, K], of which g = μ + Fz."""
+        nu, sd, below = self._unpack(x)
+        return np.asarray(nu + eta * sd + eta[:, : self.num_columns] @ below.T)
+
+    def softmax(self, z: Array, sharpness: float = 1.0) -> Array:
+        """softmax(g), or of g times a sharpness, for coordinates z [S, K] of g: [S, K]."""
+        W = sharpness * (self.prior_mean + self._times_root(z))
+        W -= W.max(axis=1, keepdims=True)
+        np.exp(W, out=W)
+        W /= W.sum(axis=1, keepdims=True)
+        return np.asarray(W)
 
     def _unpack(self, x: Array) -> tuple[Array, Array, Array]:
         K = self.size
@@ -260,9 +298,9 @@ _ASCENTS: dict[str, Callable[[Objective, int], Climb]] = {
 }
 
 
-def _highest(
+def _single_gaussian(
     objective: Objective, ascent: Callable[[Objective, int], Climb], seed: int
-) -> tuple[Array, Array]:
+) -> Layer:
     """The higher of two maxima, and E[softmax(g)] there by fresh samples.
 
     Many weak candidates can hide the strongest one from an ascent that starts at the prior, and of
@@ -272,12 +310,62 @@ def _highest(
     x = climb(objective.start)
     W = objective.weights(x, eta)
     if W[:, 0].mean() < 0.5:
-        lifted = climb(objective.lifted)
+        lifted = climb(objective.lifted())
         W_lifted = objective.weights(lifted, eta)
         gain = (W_lifted - W) @ objective.gains - objective.kl(lifted) + objective.kl(x)
         if gain.mean() > -gain.std() / np.sqrt(len(gain)):
-            return lifted, W_lifted.mean(axis=0)
-    return x, W.mean(axis=0)
+            x, W = lifted, W_lifted
+    p = W.mean(axis=0)
+    return Layer(p, float(p @ objective.gains - objective.kl(x)), *objective.gaussian(x))
+
+
+def _gaussian_mixture(
+    objective: Objective, ascent: Callable[[Objective, int], Climb], seed: int
+) -> Layer:
+    """Gaussians at the optima that ascents from the prior and from lifted candidates reach.
+
+    Their weights are in proportion to exp(bound), which is best where they do not overlap.
+    """
+    climb, eta = ascent(objective, seed), samples(objective, seed, "report")
+    near = objective.prior_mean + objective.gains
+    lifted = np.flatnonzero(near > near[0] - OPTIMA_MARGIN)[:MAX_OPTIMA]
+    optima: list[Array] = []
+    expected: list[Array] = []
+    for start in (objective.start, *map(objective.lifted, lifted)):
+        x = climb(start)
+        p = objective.weights(x, eta).mean(axis=0)
+        if all(np.abs(p - other).max() > SAME_OPTIMUM for other in expected):
+            optima.append(x)
+            expected.append(p)
+    bounds = [p @ objective.gains - objective.kl(x) for p, x in zip(expected, optima, strict=True)]
+    shares = softmax(np.array(bounds))
+    mean, factor = _mixture_moments(shares, [objective.gaussian(x) for x in optima])
+    bound = sum(
+        share * _gain_in_mixture(objective, optima, shares, x, eta)
+        for share, x in zip(shares, optima, strict=True)
+    )
+    return Layer(np.asarray(shares @ np.array(expected)), float(bound), mean, factor)
+
+
+def _gain_in_mixture(
+    objective: Objective, optima: list[Array], shares: Array, x: Array, eta: Array
+) -> float:
+    """E[softmax(g)·ℓ − log q(g)/p(g)] over one Gaussian of a mixture q(g)."""
+    z = objective.coordinates(x, eta)
+    log_parts = [objective.log_density(other, z) for other in optima]
+    log_q = logsumexp(log_parts, axis=0, b=shares[:, np.newaxis])
+    log_p = objective.log_density(objective.start, z)
+    return float(np.mean(objective.softmax(z) @ objective.gains - log_q + log_p))
+
+
+def _mixture_moments(shares: Array, parts: list[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """The mean [K] of a mixture of Gaussians and a factor [K, J] of its covariance."""
+    mean = np.asarray(sum(share * own for share, (own, _) in zip(shares, parts, strict=True)))
+    columns = [
+        np.sqrt(share) * np.column_stack([factor, own - mean])
+        for share, (own, factor) in zip(shares, parts, strict=True)
+    ]
+    return mean, np.concatenate(columns, axis=1)
 
 
 def _prior_mean(values: npt.ArrayLike, taking_part: Mask) -> Array:

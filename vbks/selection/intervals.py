@@ -1,4 +1,8 @@
-"""Scalable kernel composition (Kim and Teh, 2018): a search by intervals of BIC."""
+"""Scalable kernel composition (Kim and Teh, 2018): a search by intervals of its BIC score.
+
+That is log likelihood − ½ p log N, of which higher is better, as in the paper; BIC everywhere else
+is −2 of it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ SKC_FAMILIES = ("SE", "LIN", "PER")
 
 @dataclass(frozen=True)
 class Interval:
-    """Between which bounds the BIC of a fit lies, at its θ."""
+    """Between which bounds the BIC score of a fit lies, at its θ."""
 
     lower: float
     upper: float
@@ -27,7 +31,7 @@ class Interval:
         return self.lower <= other.upper and other.lower <= self.upper
 
 
-def bic_interval(fit: LocalFit) -> Interval:
+def bic_score_interval(fit: LocalFit) -> Interval:
     """The interval of a fit; one without an upper bound has no length."""
     lower = fit.log_evidence("bic")
     if math.isnan(fit.upper):
@@ -92,13 +96,13 @@ class IntervalSearch:
         best = self.best(state)
         if best is None:
             return []
-        mine = bic_interval(best)
+        mine = bic_score_interval(best)
         rivals = [
             fit
             for fit in state.fitted()
             if fit is not best
             and not isinstance(fit.expression, Leaf)
-            and bic_interval(fit).overlaps(mine)
+            and bic_score_interval(fit).overlaps(mine)
             and not _is_expanded(fit, state)
         ]
         first = [] if _is_expanded(best, state) else [best]
@@ -112,7 +116,7 @@ class IntervalSearch:
 
 
 def _by_upper(fits: Sequence[LocalFit]) -> list[LocalFit]:
-    return sorted(fits, key=lambda fit: -bic_interval(fit).upper)
+    return sorted(fits, key=lambda fit: -bic_score_interval(fit).upper)
 
 
 def _is_expanded(fit: LocalFit, state: SearchState) -> bool:

@@ -3,84 +3,205 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+import numpy as np
+from scipy.special import logsumexp
+
+from vbks.arrays import Array
 from vbks.execution import Workshop
 from vbks.inference.local_fit import LocalFit
 from vbks.selection.budget import Purse
+from vbks.selection.kernel_prior import KernelPrior, log_prior
 from vbks.selection.prices import all_alike
-from vbks.selection.strategy import contenders, left_behind
+from vbks.selection.strategy import left_behind
 
 NO_TIME = "there was no time left to fit it to the end"
-"""Why a contender is not part of the belief."""
+"""Why a candidate that could matter is not part of the belief."""
+
+SHARE = 0.01
+"""Candidates that could hold more of the belief than this are fitted to the end."""
+
+FIRST = 6
+"""Candidates whose last fits are made first: what they gain shows what others could gain."""
+
+EXPECTED_SLACK = 2.0
+"""Nats that others are expected to gain on the best, for the time that is kept for last fits."""
+
+KNOWN = 4
+"""Last fits from which on their gains say more than what was thought before."""
+
+LEAST_SPREAD = 1.0
+"""Nats by which a gain may differ from the mean of others, however alike these are."""
+
+
+LEAST_TOLD = 0.001
+"""Shares of the belief below this are not worth a sentence."""
 
 
 @dataclass(frozen=True)
 class LastFits:
-    """Fits to the end of those at most ``margin`` nats behind the best, at most so many of them.
+    """Fits to the end of all that could hold more than `SHARE` of the belief.
 
-    ``price`` is what one costs, roughly, in seconds.
+    ``slack`` is how many nats a candidate may gain on the best by its last fit as long as nothing
+    is known; infinite for the last fits of all. ``price`` is what one costs, roughly, in seconds.
     """
 
     workshop: Workshop
-    margin: float
-    most: int | None
+    slack: float
     price: Callable[[LocalFit], float] = all_alike
+    prior: KernelPrior = "uniform"
 
     def costs(self, fits: Sequence[LocalFit]) -> list[float]:
         """What the last fits of these will cost, the best first."""
-        return [self.price(fits[k]) for k in self._ranked(fits)]
+        state = _State.of(fits, min(self.slack, EXPECTED_SLACK), self.prior)
+        return [self.price(fits[k]) for k in state.going()]
 
-    def finish(self, fits: Sequence[LocalFit], purse: Purse) -> tuple[list[LocalFit], str]:
-        """Contenders fitted to the end, the others as dropped, and a sentence if that went wrong.
+    def finish(
+        self, fits: Sequence[LocalFit], purse: Purse, is_patient: bool = False
+    ) -> tuple[list[LocalFit], str]:
+        """Finalists fitted to the end, the others as dropped, and a sentence about these.
 
-        The best are the first, as long as there is time. If no last fit is made or all fail, those
-        of the search stay as they are.
+        The best are the first, as long as there is time; the first few are made in any case if
+        there is patience. If no last fit is made or all fail, those of the search stay as they are.
         """
-        going = self._ranked(fits)
-        if not going:
+        state = _State.of(fits, self.slack, self.prior)
+        if not state.going():
             return list(fits), ""
-        done = self._done(fits, going, purse)
+        while going := state.going():
+            num = self._num_now(fits, going, state, purse, is_patient)
+            if not num:
+                break
+            self._fit(fits, sorted(going[:num]), state, purse)
+        done = state.done
         if not done:
             return list(fits), "There was no time for last fits, so those of the search are used."
         if not any(fit.status == "fitted" for fit in done.values()):
             reason = next(fit.reason for fit in done.values())
             return list(fits), f"The last fits failed, so those of the search are used: {reason}"
-        best = fits[going[0]].log_evidence()
-        late = set(going) - set(done)
-        return [
-            done[k] if k in done
-            else replace(fit, status="dropped", reason=NO_TIME) if k in late
-            else left_behind(fit, best, "search")
-            for k, fit in enumerate(fits)
-        ], _shortened(len(done), len(going))  # fmt: skip
+        return state.ended(), state.notice()
 
-    def _ranked(self, fits: Sequence[LocalFit]) -> list[int]:
-        """Places of the contenders, the best first."""
-        going = contenders(fits, self.margin, self.most)
-        return sorted(going, key=lambda k: -fits[k].log_evidence())
+    def _num_now(
+        self,
+        fits: Sequence[LocalFit],
+        going: Sequence[int],
+        state: _State,
+        purse: Purse,
+        is_patient: bool,
+    ) -> int:
+        """How many of those that could matter are fitted now."""
+        wanted = going[:FIRST] if len(state.done) < FIRST and np.isfinite(self.slack) else going
+        if is_patient and not state.done:
+            return len(wanted)
+        return purse.affordable([self.price(fits[k]) for k in wanted])
 
-    def _done(
-        self, fits: Sequence[LocalFit], going: Sequence[int], purse: Purse
-    ) -> dict[int, LocalFit]:
-        """Last fits by their places, as many as there is time for."""
-        done: dict[int, LocalFit] = {}
-        costs = [self.price(fits[k]) for k in going]
-        while len(done) < len(going):
-            first = len(done)
-            num = purse.affordable(costs[first:])
-            if not num:
-                break
-            places = sorted(going[first : first + num])
-            again = self.workshop.go_on([fits[k] for k in places])
-            purse.spend(costs[first : first + num])
-            for k, fit in zip(places, again, strict=True):
-                done[k] = replace(fit, seconds=fits[k].seconds + fit.seconds, race=fits[k].race)
-        return done
+    def _fit(
+        self, fits: Sequence[LocalFit], places: Sequence[int], state: _State, purse: Purse
+    ) -> None:
+        again = self.workshop.go_on([fits[k] for k in places])
+        purse.spend([self.price(fits[k]) for k in places])
+        for k, fit in zip(places, again, strict=True):
+            state.done[k] = replace(fit, seconds=fits[k].seconds + fit.seconds, race=fits[k].race)
 
 
-def _shortened(num_done: int, num_going: int) -> str:
-    """A sentence if not all contenders were fitted to the end."""
-    if num_done == num_going:
-        return ""
-    return f"There was time to fit {num_done} of the best {num_going} candidates to the end."
+@dataclass(frozen=True, eq=False)
+class _State:
+    """Fits of the search with their log evidence and prior together, and last fits by place."""
+
+    fits: Sequence[LocalFit]
+    slack: float
+    values: Array
+    log_prior: Array
+    done: dict[int, LocalFit] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, fits: Sequence[LocalFit], slack: float, prior: KernelPrior) -> _State:
+        is_fitted = np.array([fit.status == "fitted" for fit in fits], bool)
+        own = log_prior(fits, prior, is_fitted) if len(fits) else np.zeros(0)
+        found = [fit.log_evidence() if fit.status == "fitted" else -np.inf for fit in fits]
+        values = np.where(np.isnan(found), -np.inf, found) + own
+        return cls(fits, slack, values, own)
+
+    def going(self) -> list[int]:
+        """Places of those that could hold more than a share, the best first."""
+        if not np.isfinite(self.slack):
+            return [k for k in self._left() if k not in self.done]
+        return [k for k in self._left() if self._most(k) > SHARE]
+
+    def ended(self) -> list[LocalFit]:
+        """Last fits in their places, and the others as dropped with what they could have held."""
+        best = max(fit.log_evidence() for fit in self.fits if fit.status == "fitted")
+        late = set(self.going())
+        left = set(self._left())
+        result = []
+        for k, fit in enumerate(self.fits):
+            if k in self.done:
+                result.append(self.done[k])
+            elif k in left:
+                dropped = (
+                    replace(fit, status="dropped", reason=NO_TIME)
+                    if k in late
+                    else left_behind(fit, best, "search")
+                )
+                result.append(replace(dropped, most_probable=self._most(k)))
+            else:
+                result.append(left_behind(fit, best, "search"))
+        return result
+
+    def notice(self) -> str:
+        """What those that were not fitted to the end could hold at most, if that is anything."""
+        left = self._left()
+        if not left:
+            return ""
+        highest = logsumexp([self._highest(k) for k in left])
+        together = float(np.exp(highest - np.logaddexp(highest, self._total())))
+        late = len(self.going())
+        start = ""
+        if late:
+            num = len(self.done) + late
+            start = (
+                f"There was time to fit {len(self.done)} of the best {num} candidates to the end. "
+            )
+        if together < LEAST_TOLD and not late:
+            return ""
+        return (
+            f"{start}The {len(left)} candidates of the search that were not fitted to the end "
+            f"could hold at most {_percent(together)} of the belief."
+        )
+
+    def _left(self) -> list[int]:
+        """Places of fits of the search without a last fit, the best first."""
+        known = [k for k in np.flatnonzero(np.isfinite(self.values)) if k not in self.done]
+        return sorted(map(int, known), key=lambda k: -self.values[k])
+
+    def _total(self) -> float:
+        """log Σ p(k) exp(Lₖ) of the last fits, or what the best of the search has at least."""
+        found = [
+            fit.log_evidence() + self.log_prior[k]
+            for k, fit in self.done.items()
+            if fit.status == "fitted"
+        ]
+        return float(logsumexp(found)) if found else float(self.values.max())
+
+    def _highest(self, k: int) -> float:
+        """log p(k) + Lₖ that a last fit could have at most."""
+        gains = [
+            fit.log_evidence() + self.log_prior[j] - self.values[j]
+            for j, fit in self.done.items()
+            if fit.status == "fitted"
+        ]
+        if not gains:
+            return float(self.values[k] + self.slack)
+        spread = self.slack
+        if len(gains) >= KNOWN:
+            spread = min(self.slack, max(LEAST_SPREAD, 2.0 * float(np.std(gains, ddof=1))))
+        return float(self.values[k] + np.mean(gains) + spread)
+
+    def _most(self, k: int) -> float:
+        """The share of the belief that a candidate could hold at most."""
+        highest = self._highest(k)
+        return float(np.exp(highest - np.logaddexp(highest, self._total())))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %" if share >= 0.001 else "0.1 %"

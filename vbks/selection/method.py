@@ -13,8 +13,8 @@ from vbks.execution import Stage
 from vbks.grammar import Expression, vocabulary
 from vbks.inference.local_fit import Bound, Correction, Posterior
 from vbks.inference.settings import Inference
+from vbks.selection.belief_settings import BeliefSettings
 from vbks.selection.budget import Budget
-from vbks.selection.forming import BeliefSettings
 from vbks.selection.plan import Plan
 from vbks.selection.strategy import Strategy
 
@@ -67,7 +67,7 @@ class Method(ABC):
 
     def belief(self) -> BeliefSettings:
         """The belief of a search that chooses one kernel: all of it is in that one."""
-        return BeliefSettings("bayes", correction=self.criterion, members=1)
+        return BeliefSettings("bayes", correction=self.criterion, members=1, weights="belief")
 
 
 def one_stage(task: Task, bound: Bound, *, uppers: int = 0, held_out: bool = False) -> Plan:

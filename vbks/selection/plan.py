@@ -27,18 +27,16 @@ SEARCH_ELEMENTS = 45_000
 """Numbers in the kernel matrices of one candidate of a search that is not exact: about a second
 for each."""
 
-CONTENDER_MARGIN = 6.0
-"""Nats below the best within which candidates are fitted to the end ..."""
+IMPORTANCE_ROWS = 1000
+"""Rows up to which evidences of the last fits are by importance sampling: some seconds for each.
+With more, q(θ) is close to Gaussian, and Laplace's approximation close to the evidence."""
 
-OTHER_BOUND_MARGIN = 25.0
-"""... or within which if the last bound is a tighter one or to more rows, whose order may be
-another."""
+SLACK = 3.0
+"""Nats that a candidate may gain on the best by its last fit, before any of these was made, if both
+fits have the same bound: Laplace's approximation is off by that in one of thirty cases ..."""
 
-MOST_CONTENDERS = 8
-"""Candidates that are fitted to the end at most, or ..."""
-
-MOST_EXACT_CONTENDERS = 6
-"""... if the last fits are exact and the search was not, or not of all rows."""
+OTHER_BOUND_SLACK = 20.0
+"""... or if the last bound is a tighter one or to more rows, whose order may be another."""
 
 DEAR_SHARE = 0.5
 """Share of a budget in seconds above which exact fits of a few candidates are too dear ..."""
@@ -78,7 +76,8 @@ class Plan:
         is_looser = posterior in ("full", "diagonal") and first != "stochastic"
         cheap: Posterior = "laplace" if is_looser else posterior
         search = Stage(first, cheap, num_inducing, num_rows=some_rows)
-        return cls(search, Stage(last, posterior, num_inducing))
+        samples_theta = posterior != "point" and last != "stochastic" and N <= IMPORTANCE_ROWS
+        return cls(search, Stage(last, posterior, num_inducing, importance=samples_theta))
 
     def in_time(self, seconds: float, rows: TrainingData, settings: Mapping[str, Any]) -> Plan:
         """The same, but with a search by collapsed fits if there is no time for exact ones."""
@@ -113,11 +112,10 @@ class Plan:
         return self.final != self.search
 
     @property
-    def limits(self) -> tuple[float, int]:
-        """How far behind contenders may be, and how many there may be."""
-        if self.search.bound == self.final.bound and self.search.num_rows is None:
-            return CONTENDER_MARGIN, MOST_CONTENDERS
-        return OTHER_BOUND_MARGIN, MOST_EXACT_CONTENDERS
+    def slack(self) -> float:
+        """How many nats a candidate may gain on the best by its last fit, as far as is known."""
+        is_same = self.search.bound == self.final.bound and self.search.num_rows is None
+        return SLACK if is_same else OTHER_BOUND_SLACK
 
 
 def _search_inducing(N: int) -> int:

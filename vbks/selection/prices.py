@@ -51,6 +51,9 @@ AGAIN_EVALUATIONS = 45
 BOUND_EVALUATIONS = 160
 """... and those that a bound with q(θ) adds for each leaf."""
 
+VALUE_SHARE = 0.4
+"""Price of an evaluation without gradient, of which importance sampling has many."""
+
 ROUNDS = 15
 """Rounds of a stochastic fit, the last passes counted as some."""
 
@@ -78,6 +81,7 @@ class Prices:
             inference=stage.bound,
             posterior=stage.posterior,
             num_inducing=stage.num_inducing,
+            importance=stage.importance,
             **settings,
         )
         return cls(comparison)
@@ -93,7 +97,8 @@ class Prices:
         if self.comparison.bound == "stochastic":
             return self._climb(fit.expression)
         evaluations = AGAIN_EVALUATIONS + self._bound_evaluations(fit.expression)
-        return evaluations * self._evaluation(fit.expression)
+        values = VALUE_SHARE * self.comparison.num_importance_samples
+        return (evaluations + values) * self._evaluation(fit.expression)
 
     def _look_evaluations(self, proposal: Proposal) -> int:
         own = proposal.parent

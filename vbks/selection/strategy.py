@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from vbks.data.warps import Warp
-from vbks.grammar import num_leaves
 from vbks.inference.local_fit import Correction, LocalFit
 from vbks.inference.proposal import Proposal, Structure
 
@@ -86,32 +85,6 @@ def near_warps(fits: Sequence[LocalFit], margin: float) -> tuple[Warp, ...]:
     highest = max(best.values())
     near = [warp for warp in best if best[warp] >= highest - margin]
     return tuple(sorted(near, key=lambda warp: -best[warp]))
-
-
-def contenders(fits: Sequence[LocalFit], margin: float, most: int | None) -> list[int]:
-    """Places of the fits at most so many nats below the best, and no more than so many of them.
-
-    If there are no more than so many, all of them go on. Otherwise up to half of them are the best
-    one and the best of smaller sizes, as those that come next in rank often differ from it by no
-    more than a leaf that does nothing.
-    """
-    known = [k for k, fit in enumerate(fits) if fit.status == "fitted"]
-    if most is None or len(known) <= most:
-        return known
-    least = max(fits[k].log_evidence() for k in known) - margin
-    near = [k for k in known if fits[k].log_evidence() >= least]
-    ranked = sorted(near, key=lambda k: -fits[k].log_evidence())
-    first = _best_of_sizes(fits, ranked)[: max(1, most // 2)]
-    return sorted(list(dict.fromkeys([*first, *ranked]))[:most])
-
-
-def _best_of_sizes(fits: Sequence[LocalFit], ranked: Sequence[int]) -> list[int]:
-    """The best, and of each smaller number of leaves the best, in the order of their ranks."""
-    best: dict[int, int] = {}
-    for k in ranked:
-        best.setdefault(num_leaves(fits[k].expression), k)
-    largest = num_leaves(fits[ranked[0]].expression)
-    return [k for size, k in best.items() if size <= largest]
 
 
 def left_behind(fit: LocalFit, best: float, stage: str) -> LocalFit:

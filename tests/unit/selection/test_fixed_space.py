@@ -1,12 +1,11 @@
 """Tests of fixed spaces under one and several warps."""
 
-import numpy as np
 from fits import made_up_fit
 
 from vbks.data import Identity, Log
-from vbks.grammar import K144, num_leaves, parse
+from vbks.grammar import K144, num_leaves
 from vbks.inference.proposal import Proposal
-from vbks.selection import FixedSpace, SearchState, contenders, left_behind
+from vbks.selection import FixedSpace, SearchState, left_behind
 from vbks.selection.fixed_space import NUM_UNDER_ALL_WARPS
 
 
@@ -50,28 +49,6 @@ def test_small_space__is_fitted_under_every_warp() -> None:
     state, first = FixedSpace(K144[:20], (Identity(), Log())).propose(SearchState())
     assert len(first) == 40
     assert not state.ending
-
-
-def test_contenders__are_near_the_best_and_few() -> None:
-    proposals = [Proposal(expression) for expression in K144[:6]]
-    values = [0.0, -3.0, -20.0, -1.0, -2.0, 5.0]
-    fits = [made_up_fit(p, v) for p, v in zip(proposals, values, strict=True)]
-    fits[5] = made_up_fit(proposals[5], 5.0, "failed")
-    assert contenders(fits, 8.0, 4) == [0, 1, 3, 4]
-    assert contenders(fits, 8.0, 2) == [0, 3]
-    assert contenders(fits, 2.5, 4) == [0, 3, 4]
-    assert contenders(fits, 2.5, 5) == [0, 1, 2, 3, 4]
-    assert contenders(fits, np.inf, None) == [0, 1, 2, 3, 4]
-
-
-def test_contenders__have_smaller_ones_among_them() -> None:
-    texts = ("SE + SE * PER", "SE + SE * RQ", "SE + RQ * RQ", "RQ + RQ * RQ", "SE + PER", "PER")
-    fits = [made_up_fit(Proposal(parse(text)), -float(k)) for k, text in enumerate(texts)]
-    assert contenders(fits, 8.0, 4) == [0, 1, 2, 4]
-    assert contenders(fits, 8.0, 5) == [0, 1, 2, 3, 4]
-    assert contenders(fits, 3.5, 3) == [0, 1, 2]
-    small_first = [made_up_fit(Proposal(parse(text)), float(k)) for k, text in enumerate(texts)]
-    assert contenders(small_first, 8.0, 3) == [3, 4, 5]
 
 
 def test_left_behind__is_dropped_with_its_distance() -> None:

@@ -9,7 +9,7 @@ from fits import made_up_fit
 from vbks.grammar import canonical, parse
 from vbks.inference import LocalFit
 from vbks.inference.proposal import Proposal
-from vbks.selection import IntervalSearch, SearchState, bic_interval
+from vbks.selection import IntervalSearch, SearchState, bic_score_interval
 
 Bounds = Callable[[str], tuple[float, float]]
 
@@ -33,9 +33,9 @@ def after(search: IntervalSearch, bounds: Bounds, rounds: int) -> SearchState:
 
 def test_interval__has_the_penalty_of_bic_at_both_ends() -> None:
     fit = fit_of(Proposal(parse("SE")), lambda text: (1.0, 2.5))
-    interval = bic_interval(fit)
+    interval = bic_score_interval(fit)
     np.testing.assert_allclose((interval.lower, interval.upper), (1.0, 2.5))
-    without = bic_interval(replace(fit, upper=np.nan))
+    without = bic_score_interval(replace(fit, upper=np.nan))
     assert without.lower == without.upper
 
 

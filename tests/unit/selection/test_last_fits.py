@@ -1,5 +1,6 @@
 """Tests of the last fits of the best, with a workshop that makes fits up."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -8,11 +9,11 @@ import pytest
 from fits import made_up_fit
 from searches import Pretence
 
-from vbks.grammar import parse
+from vbks.grammar import K144, parse, structures
 from vbks.inference import LocalFit
 from vbks.inference.proposal import Proposal
 from vbks.selection import Budget, LastFits, Purse
-from vbks.selection.last_fits import NO_TIME
+from vbks.selection.last_fits import FIRST, NO_TIME, SHARE
 
 TEXTS = ("SE", "LIN", "SE + LIN", "PER", "RQ", "SE * PER")
 
@@ -21,8 +22,8 @@ def searched() -> list[LocalFit]:
     return [made_up_fit(Proposal(parse(text)), float(len(text))) for text in TEXTS]
 
 
-def last_fits(workshop: Any, margin: float = 0.5, most: int | None = 3) -> LastFits:
-    return LastFits(workshop, margin, most)
+def last_fits(workshop: Any, slack: float = 0.1) -> LastFits:
+    return LastFits(workshop, slack)
 
 
 def hurried(workshop: Pretence, seconds: float) -> Purse:
@@ -35,15 +36,71 @@ def hurried(workshop: Pretence, seconds: float) -> Purse:
 def test_last_fits__others_are_dropped_with_their_distance() -> None:
     workshop = Pretence(gain=1.0)
     fits, notice = last_fits(workshop).finish(searched(), Purse(Budget()))
-    assert not notice
     assert [fit.status == "fitted" for fit in fits] == [text in TEXTS[2::3] for text in TEXTS]
     assert workshop.calls == [2]
     assert (fits[2].seconds, fits[2].elbo) == (2.0, 9.0)
     assert fits[0].reason == "6.0 nats behind the best after the search"
+    assert notice.startswith("The 4 candidates of the search that were not fitted to the end could")
+
+
+def test_last_fits__are_of_all_that_could_hold_a_hundredth() -> None:
+    workshop = Pretence()
+    values = [0.0, -1.0, -4.0, -4.7, -5.0, -8.0]
+    fits = [
+        made_up_fit(Proposal(parse(text)), value) for text, value in zip(TEXTS, values, strict=True)
+    ]
+
+    class AsBefore(Pretence):
+        def go_on(self, fits: Sequence[LocalFit]) -> list[LocalFit]:
+            self.calls.append(len(fits))
+            return list(fits)
+
+    workshop = AsBefore()
+    done, notice = last_fits(workshop).finish(fits, Purse(Budget()))
+    total = sum(math.exp(value) for value in values)
+    could = [math.exp(value) / total > SHARE for value in values]
+    assert (
+        [fit.status == "fitted" for fit in done] == could == [True, True, True, False, False, False]
+    )
+    assert done[3].most_probable == pytest.approx(math.exp(-4.7 + 0.1) / total, rel=0.2)
+    assert math.isnan(done[0].most_probable)
+    assert notice.endswith("could hold at most 1.3 % of the belief.")
+
+
+def test_last_fits__a_prior_decides_who_could_matter() -> None:
+    prior = {text: (1e-9 if text == "SE * PER" else 1.0) for text in TEXTS}
+    fits, _ = LastFits(Pretence(), 0.1, prior=prior).finish(searched(), Purse(Budget()))
+    assert [str(fit.expression) for fit in fits if fit.status == "fitted"] == ["SE + LIN"]
+
+
+def test_last_fits__gains_of_the_first_decide_about_the_others() -> None:
+    """Gains that are all alike leave those far behind without a chance, whatever was thought."""
+    fits = [
+        made_up_fit(Proposal(expression), -1.5 * place)
+        for place, expression in enumerate(structures(K144))
+        if place < 20
+    ]
+
+    class Alike(Pretence):
+        def go_on(self, fits: Sequence[LocalFit]) -> list[LocalFit]:
+            self.calls.append(len(fits))
+            return [replace(fit, elbo=fit.elbo + 7.0) for fit in fits]
+
+    workshop = Alike()
+    done, _ = LastFits(workshop, 20.0).finish(fits, Purse(Budget()))
+    assert workshop.calls == [FIRST]
+    assert sum(fit.status == "fitted" for fit in done) == FIRST
+
+
+def test_last_fits__of_all_if_none_may_be_left_out() -> None:
+    workshop = Pretence()
+    fits, notice = last_fits(workshop, math.inf).finish(searched(), Purse(Budget()))
+    assert all(fit.status == "fitted" for fit in fits)
+    assert not notice
 
 
 @pytest.mark.parametrize("status", ["failed", "dropped"])
-def test_last_fits__without_contenders_change_nothing(status: str) -> None:
+def test_last_fits__without_finalists_change_nothing(status: str) -> None:
     fits = [replace(fit, status=status) for fit in searched()]
     assert last_fits(Pretence()).finish(fits, Purse(Budget())) == (fits, "")
     assert last_fits(Pretence()).costs(fits) == []
@@ -62,12 +119,13 @@ def test_last_fits__keep_the_search_if_all_fail() -> None:
 
 def test_last_fits__are_the_best_if_there_is_no_time_for_all() -> None:
     workshop = Pretence(seconds=2.0)
-    last = last_fits(workshop, most=None)
+    last = last_fits(workshop, math.inf)
     fits, notice = last.finish(searched(), hurried(workshop, 10.0))
     done = [str(fit.expression) for fit in fits if fit.status == "fitted"]
     assert {"SE + LIN", "SE * PER"} <= set(done) <= {"SE + LIN", "SE * PER", "LIN", "PER"}
     assert {fit.reason for fit in fits if fit.status == "dropped"} == {NO_TIME}
-    assert notice == f"There was time to fit {len(done)} of the best 6 candidates to the end."
+    start = f"There was time to fit {len(done)} of the best 6 candidates to the end. The "
+    assert notice.startswith(start)
 
 
 def test_last_fits__in_no_time_leave_the_search_as_it_was() -> None:
@@ -76,15 +134,17 @@ def test_last_fits__in_no_time_leave_the_search_as_it_was() -> None:
     assert fits == before
     assert notice == "There was no time for last fits, so those of the search are used."
     assert workshop.calls == []
+    fits, _ = last_fits(workshop).finish(before, hurried(workshop, 0.5), is_patient=True)
+    assert any(fit.status == "fitted" for fit in fits)
 
 
 @pytest.mark.parametrize("seconds", [10.0, 30.0])
 def test_last_fits__end_in_time(seconds: float) -> None:
     workshop = Pretence(seconds=1.5)
-    last_fits(workshop, most=None).finish(20 * searched(), hurried(workshop, seconds))
+    last_fits(workshop, math.inf).finish(20 * searched(), hurried(workshop, seconds))
     assert 0.75 * seconds < workshop.clock.now <= 1.1 * seconds
 
 
-def test_costs__are_those_of_contenders_best_first() -> None:
-    last = LastFits(Pretence(), 100.0, 2, lambda fit: fit.elbo)  # type: ignore[arg-type]
-    assert last.costs(searched()[:4]) == [8.0, 3.0]
+def test_costs__are_those_of_finalists_best_first() -> None:
+    last = LastFits(Pretence(), 100.0, lambda fit: fit.elbo)  # type: ignore[arg-type]
+    assert last.costs(searched()[:4]) == [8.0, 3.0, 3.0, 2.0]

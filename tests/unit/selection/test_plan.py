@@ -10,7 +10,7 @@ from vbks.execution import Stage
 from vbks.inference import make_likelihood
 from vbks.inference.local_fit import Bound
 from vbks.selection import Plan
-from vbks.selection.plan import MOST_EXACT_CONTENDERS, OTHER_BOUND_MARGIN
+from vbks.selection.plan import OTHER_BOUND_SLACK
 
 SETTINGS = {"likelihood": make_likelihood("gaussian")}
 
@@ -61,7 +61,8 @@ def test_search_along_one_input__is_exact_in_runs_of_rows() -> None:
     plan = Plan.of(make_data(900), 100, "auto", "auto", None, SETTINGS)
     assert (plan.search.bound, plan.search.num_rows) == ("exact", 300)
     assert plan.final.num_rows is None
-    assert plan.limits == (OTHER_BOUND_MARGIN, MOST_EXACT_CONTENDERS)
+    assert plan.slack == OTHER_BOUND_SLACK
+    assert plan.final.importance and not plan.search.importance
     assert "fits to 300 of 900 rows" in plan.notice(900)
 
 
