@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 from rich.table import Table
 from rich.text import Text
@@ -48,7 +50,7 @@ def belief_table(selection: Selection, num: int = SHOWN) -> Table:
     return table
 
 
-def _probability(row: pd.Series[float]) -> str:
+def _probability(row: pd.Series[Any]) -> str:
     """The probability of a candidate, or what it could have held, if that is known."""
     if row["status"] == "fitted":
         return f"{row['probability']:.3f}"

@@ -1,6 +1,7 @@
 """Tests of the one call, on data so small that every fit is quick."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import vbks
 from vbks.arrays import Array
 from vbks.errors import DataError, GrammarError
+from vbks.grammar import num_leaves
 from vbks.prediction import Selection
 
 SPACE = ("SE", "LIN", "SE * SE", "LIN + PER")
@@ -32,15 +34,71 @@ def test_fit__finds_the_wave_on_a_line(selection: Selection) -> None:
     assert len(selection.fits) == len(SPACE)
 
 
-def test_fit__belief_is_a_table_with_all_three_beliefs(selection: Selection) -> None:
+def test_fit__belief_is_a_table_that_says_what_it_holds(selection: Selection) -> None:
     table = selection.belief
-    assert list(table.columns[:6]) == [
-        "expression", "warp", "probability", "vbks", "bayes", "stacking"
+    assert list(table.columns[:7]) == [
+        "expression", "warp", "probability", "weight", "log_evidence", "standard_error", "evidence"
     ]  # fmt: skip
     assert table.loc[0, "expression"] == "LIN + PER"
-    np.testing.assert_allclose(table[["vbks", "bayes", "stacking"]].sum(), 1.0)
-    np.testing.assert_array_equal(table["probability"], table["vbks"])
+    shares = ["probability", "weight", "vbks", "bayes", "stacking"]
+    np.testing.assert_allclose(table[shares].sum(), 1.0)
+    np.testing.assert_array_equal(table["probability"], table["bayes"])
     assert (table["status"] == "fitted").all()
+    assert (table["evidence"] == "importance").all()
+    assert table["standard_error"].between(0.0, 1.0).all()
+    assert table["log_evidence"].is_monotonic_decreasing
+    for _, row in table.iterrows():
+        fit = selection.fit_of(row["expression"])
+        assert row["elbo"] == fit.elbo
+        assert row["log_evidence"] == fit.log_evidence()
+        assert row["bic"] == pytest.approx(
+            -2 * fit.modes[0].log_likelihood + fit.num_free * np.log(fit.num_rows)
+        )
+
+
+def test_elbo__is_there_only_where_it_is_a_bound() -> None:
+    selection = vbks.fit(
+        *make_rows(), space=("SE", "LIN"), posterior="laplace", restarts=1, progress=False
+    )
+    assert selection.belief["elbo"].isna().all()
+
+
+def test_fit__takes_an_own_prior_over_kernels() -> None:
+    rows = make_rows()
+    settings: dict[str, Any] = {"warps": ("identity",), "restarts": 2, "progress": False}
+    space = ("LIN + PER", "LIN + PER + SE")
+    plain = vbks.fit(*rows, space=space, **settings)
+    odds = plain.probabilities[0] / plain.probabilities[1]
+    for prior in ({"PER + LIN": 5.0, space[1]: 1.0}, lambda e: 5.0 if num_leaves(e) == 2 else 1.0):
+        own = vbks.fit(*rows, space=space, prior=prior, **settings)
+        assert own.probabilities[0] / own.probabilities[1] == pytest.approx(5 * odds, rel=1e-6)
+        again = plain.with_belief(prior=prior)
+        np.testing.assert_allclose(again.probabilities, own.probabilities)
+    with pytest.raises(DataError, match="the space grows to others"):
+        vbks.fit(*rows, prior={"SE": 1.0}, **settings)
+
+
+def test_fit__takes_a_gaussian_prior_of_the_layer() -> None:
+    settings = vbks.BeliefSettings("vbks", prior_covariance={("SE", "RQ"): 9.0}, form="mixture")
+    selection = vbks.fit(
+        *make_rows(), space=("SE", "RQ", "LIN"), warps=("identity",), belief=settings,
+        restarts=1, progress=False,
+    )  # fmt: skip
+    assert selection.kernel_belief.prior_covariance is not None
+    assert selection.kernel_belief.prior_covariance[0, 1] == 9.0
+    assert selection.correlations().loc["SE", "RQ"] > 0.2
+
+
+def test_structures__add_up_copies_and_warps() -> None:
+    selection = vbks.fit(
+        *make_rows(), space=("SE", "SE * SE", "LIN"), warps=("identity",), restarts=1, race=False,
+        progress=False,
+    )  # fmt: skip
+    table = selection.structures
+    assert set(table["structure"]) == {"SE", "LIN"}
+    assert table["probability"].sum() == pytest.approx(1.0)
+    by_name = dict(zip(table["structure"], table["probability"], strict=True))
+    assert by_name["SE"] == pytest.approx(selection.probabilities[:2].sum())
 
 
 def test_fit__predictions_are_in_the_users_units(selection: Selection) -> None:

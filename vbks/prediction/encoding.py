@@ -174,9 +174,11 @@ def _encode_settings(settings: BeliefSettings) -> dict[str, Any]:
     }
 
 
-def _plain(values: Any) -> dict[str, Any]:
-    """Numbers by their names; functions are resolved before a selection is made."""
-    return {str(name): plain_number(value) for name, value in values.items()}
+def _plain(values: Any) -> list[dict[str, Any]]:
+    """Numbers of expressions; functions are resolved before a selection is made."""
+    return [
+        {"expression": str(name), "value": plain_number(value)} for name, value in values.items()
+    ]
 
 
 def _plain_pairs(values: Any) -> list[dict[str, Any]]:
@@ -187,12 +189,11 @@ def _plain_pairs(values: Any) -> list[dict[str, Any]]:
 
 
 def _decode_numbers(record: Record, key: str) -> dict[str, float]:
-    own = record.record(key)
-    return {name: own.finite(name) for name in own.values}
+    return {own.text("expression"): own.finite("value") for own in record.records(key, key)}
 
 
 def _decode_prior(record: Record) -> KernelPrior:
-    if isinstance(record.values.get("prior"), dict):
+    if isinstance(record.values.get("prior"), list):
         return _decode_numbers(record, "prior")
     name: PriorName = record.one_of("prior", get_args(PriorName))
     return name

@@ -22,8 +22,9 @@ NO_TIME = "there was no time left to fit it to the end"
 SHARE = 0.01
 """Candidates that could hold more of the belief than this are fitted to the end."""
 
-FIRST = 6
-"""Candidates whose last fits are made first: what they gain shows what others could gain."""
+FIRST = 8
+"""Candidates whose last fits are made first: what they gain shows what others could gain. If there
+are no more, all of them are fitted to the end."""
 
 EXPECTED_SLACK = 2.0
 """Nats that others are expected to gain on the best, for the time that is kept for last fits."""
@@ -124,8 +125,8 @@ class _State:
 
     def going(self) -> list[int]:
         """Places of those that could hold more than a share, the best first."""
-        if not np.isfinite(self.slack):
-            return [k for k in self._left() if k not in self.done]
+        if not np.isfinite(self.slack) or np.isfinite(self.values).sum() <= FIRST:
+            return self._left()
         return [k for k in self._left() if self._most(k) > SHARE]
 
     def ended(self) -> list[LocalFit]:

@@ -74,6 +74,9 @@ def make_fit(
         num_free=H,
         elbo=evidence - data.log_jacobian,
         standard_error=0.25,
+        evidence=evidence - data.log_jacobian + 0.5,
+        evidence_error=0.125,
+        most_probable=0.01,
         upper=12.5,
         held_out=-3.5,
         modes=modes,
@@ -113,7 +116,19 @@ def make_selection(bound: str = "exact", **changes: Any) -> Selection:
     )
     trace = pd.DataFrame({0.5: [0.75, 0.25], 1.0: [1 / 3, 2 / 3]}, index=names)
     settings: dict[str, Any] = {
-        "settings": BeliefSettings("vbks", 1.5, "grammar", 0.3, "bic", members=4, seed=7),
+        "settings": BeliefSettings(
+            "vbks",
+            1.5,
+            {"LIN + PER * SE": 2.0, "SE": 1.0, "LIN": 0.5, "PER": 1.0, "RQ": 0.25},
+            0.3,
+            "bic",
+            members=4,
+            form="mixture",
+            prior_mean={"SE": 0.5},
+            prior_covariance={("LIN", "SE"): 0.1},
+            weights="belief",
+            seed=7,
+        ),
         "feature_names": ("day \u00b5",),
         "notices": ("2 rows have the inputs of an earlier row.",),
         "untried": ("SE + PER", "RQ of log targets"),
@@ -258,14 +273,19 @@ def test_mapped_rows__are_left_out_where_no_prediction_needs_them(
     assert described(load(tmp_path / "again")) == described(loaded)
 
 
-@pytest.mark.parametrize(
-    ("bound", "changes"),
-    [("collapsed", {}), ("stochastic", {"settings": BeliefSettings("stacking")})],
-)
-def test_mapped_rows__are_saved_where_predictions_need_them(
-    bound: str, changes: Any, mapped: Any, tmp_path: Path
-) -> None:
-    save(make_selection(bound, data=mapped, **changes), tmp_path / "saved")
+def test_weights_of_stacking__stay_when_rows_are_left_out(mapped: Any, tmp_path: Path) -> None:
+    selection = make_selection(
+        "stochastic", data=mapped, settings=BeliefSettings(weights="stacking")
+    )
+    save(selection, tmp_path / "saved")
+    loaded = load(tmp_path / "saved")
+    np.testing.assert_array_equal(loaded.weights, selection.weights)
+    assert np.abs(loaded.weights - loaded.probabilities).max() > 0.01
+    assert loaded.with_belief(weights="belief").given_weights is None
+
+
+def test_mapped_rows__are_saved_where_predictions_need_them(mapped: Any, tmp_path: Path) -> None:
+    save(make_selection("collapsed", data=mapped), tmp_path / "saved")
     X, y = next(load(tmp_path / "saved").data[Log()].source.blocks(NUM_ROWS))
     np.testing.assert_array_equal(X, make_rows()[0])
     np.testing.assert_array_equal(y, make_rows()[1])
@@ -437,7 +457,7 @@ def edit(folder: Path, change: Edit) -> None:
 
 def test_load__refuses_a_newer_format(folder: Path) -> None:
     edit(folder, lambda values: values.update(format=FORMAT + 1, version="9.8"))
-    with pytest.raises(FileError, match=r"vbks '9.8' in format 3, and vbks .* Install a newer"):
+    with pytest.raises(FileError, match=r"vbks '9.8' in format 4, and vbks .* Install a newer"):
         load(folder)
 
 
@@ -472,7 +492,7 @@ def test_load__refuses_a_newer_format(folder: Path) -> None:
         (lambda v: v["data"].pop(), "fit 3 of .* is of other data than is there"),
         (lambda v: v.update(data=[]), "json' has no data"),
         (lambda v: v["data"][0].update(y_scale=0.0), "scales above 0"),
-        (lambda v: v["belief"].update(kind="best"), "is 'best', expected one of vbks"),
+        (lambda v: v["belief"].update(kind="best"), "is 'best', expected one of bayes"),
         (lambda v: v["belief"].update(members=0), "members is 0"),
         (lambda v: v["likelihood"].update(name="cauchy"), "Unknown likelihood 'cauchy'"),
         (lambda v: v["likelihood"].update(variance=-1.0), "is -1.0, expected a number above 0"),

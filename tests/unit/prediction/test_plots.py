@@ -131,12 +131,21 @@ def test_belief__has_a_bar_for_each_of_the_best(selection: Selection, ax: Axes) 
 
 
 def test_belief__shows_the_other_beliefs_as_marks(selection: Selection, ax: Axes) -> None:
-    other = selection.with_belief("stacking")
+    other = selection.with_belief("vbks")
     plot_belief(other, ax)
     best = other.belief[other.belief["status"] == "fitted"]
-    assert legend(ax) == ["stacking", "vbks", "bayes"]
-    for kind, marks in zip(("vbks", "bayes"), points(ax), strict=True):
+    assert legend(ax) == ["vbks", "bayes", "stacking"]
+    for kind, marks in zip(("bayes", "stacking"), points(ax), strict=True):
         np.testing.assert_allclose(marks[:, 0], best[kind])
+
+
+def test_belief__shows_what_was_nearly_as_good(selection: Selection, ax: Axes) -> None:
+    first, *rest = selection.fits
+    dropped = replace(first, status="dropped", reason="no time", most_probable=0.25)
+    plot_belief(replace(selection, fits=(dropped, *rest)), ax)
+    assert "at most, not fitted to the end" in legend(ax)
+    assert ax.patches[-1].get_width() == pytest.approx(0.25)
+    assert "≤ 25.0 %" in texts(ax)
 
 
 def test_belief__leaves_out_what_was_not_fitted(selection: Selection, ax: Axes) -> None:
