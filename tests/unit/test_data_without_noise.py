@@ -61,11 +61,6 @@ def test_predictions__are_finite_and_near_the_data(
     assert_near_the_data(selection, y)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="so few rows leave a tenth of the belief and more to growth on the scale of the "
-    "logarithm, which is no rare case: medians are near, means are not.",
-)
 @pytest.mark.parametrize(("num_rows", "space"), [(5, SPACE), (8, SPACE), (5, "grow")])
 def test_means_of_a_few_rows_of_a_parabola__are_near_the_data(
     num_rows: int, space: Sequence[str] | str
