@@ -91,7 +91,7 @@ class Average:
         return np.concatenate([part.kernels.parameters for part in self.posteriors])
 
     def moments(self, X: Array, noisy: bool) -> tuple[Array, Array, Mask]:
-        """Mean and variance, and where rare cases are limited, else they decided it: [N] each."""
+        """Mean and variance, and where tails are limited, else they decided it: [N] each."""
         mean, variance, is_limited = _in_blocks(lambda rows: self._moments(X[rows], noisy), X)
         return mean, variance, np.asarray(is_limited, bool)
 
@@ -133,7 +133,7 @@ class Average:
         return mean, variance
 
     def covariance(self, X: Array, noisy: bool) -> tuple[Array, Array, Mask]:
-        """Mean [N] and covariance [N, N], by total covariance, and where rare cases are limited."""
+        """Mean [N] and covariance [N, N], by total covariance, and where tails are limited."""
         mean, _, is_limited = self.moments(X, noisy)
         parts = self._parts(X, noisy)
         middle = median_of_medians(parts)

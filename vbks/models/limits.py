@@ -1,4 +1,4 @@
-"""Limits on what components of little weight do to the mean and variance of a mixture."""
+"""Limits on what rare and growing components do to the mean and variance of a mixture."""
 
 from __future__ import annotations
 
