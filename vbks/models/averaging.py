@@ -122,9 +122,7 @@ class Average:
         means, variances = _in_blocks(of_block, X)
         return means, variances
 
-    def _member_moments(
-        self, parts: Sequence[WarpedGaussians], member: int
-    ) -> tuple[Array, Array]:
+    def _member_moments(self, parts: Sequence[WarpedGaussians], member: int) -> tuple[Array, Array]:
         """Mean and variance of the function under one member: [N] each."""
         is_own = [posteriors.members == member for posteriors in self.posteriors]
         own = [part.take(rows) for part, rows in zip(parts, is_own, strict=True) if np.any(rows)]

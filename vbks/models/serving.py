@@ -134,7 +134,7 @@ class _Graphs:
         found = self._over_parts(X, lambda part, X: _marginals(part, X, noisy))
         units, sizes = [part.units for part in self._parts], [len(part) for part in self._parts]
         means, variances = (tf.split(values, sizes) for values in found)
-        medians = tf.concat([restored_targets(*pair) for pair in zip(units, means, strict=True)], axis=0)
+        medians = tf.concat(list(map(restored_targets, units, means)), axis=0)
         middle = _weighted_quantile(self._weights, medians, 0.5)
         restored = [
             restored_moments(unit, limited_growth(unit, middle, *part), part[1])
