@@ -10,8 +10,8 @@ import tensorflow as tf
 
 import vbks
 from vbks.data import Units
-from vbks.grammar import additive_form, canonical, children
-from vbks.kernels import num_free_parameters
+from vbks.grammar import additive_form, canonical, children, num_leaves
+from vbks.kernels import lay_out, num_free_parameters
 
 kernel = vbks.parse("SE * (PER + LIN)")
 print("expression:  ", kernel)
@@ -29,7 +29,8 @@ for text in ("SE * SE", "LIN + LIN", "WN * PER + WN"):
 # A search takes one step from a kernel to its neighbours: add a leaf, multiply by one, replace one.
 
 # %%
-print(len(children(kernel)), "neighbours, such as", *children(kernel)[:4], sep="  ")
+neighbours = [str(child) for child in children(kernel)]
+print(len(neighbours), "neighbours, such as", ", ".join(neighbours[:4]))
 
 # %% [markdown]
 # An expression becomes an ordinary GPflow kernel, with the parameters a GPflow user expects, and
@@ -55,3 +56,38 @@ with tf.GradientTape() as tape:
     total = tf.reduce_sum(kernels)
 gradient = tape.gradient(total, theta)
 print("kernel matrices", kernels.shape, "and the gradient of their parameters", gradient.shape)
+
+# %% [markdown]
+# What this page claims, checked. The seven parameters are the noise, the scale of the product and
+# the lengthscale of SE, lengthscale and period of PER, the zero of LIN, and the share that PER has
+# of the sum.
+
+# %%
+assert num_free_parameters(kernel) == 7
+assert str(additive_form(kernel)) == "LIN * SE + PER * SE"
+assert canonical(vbks.parse("SE * SE")) == canonical(vbks.parse("SE"))
+assert canonical(vbks.parse("LIN + LIN")) == canonical(vbks.parse("LIN + C"))
+assert canonical(vbks.parse("WN * PER + WN")) == canonical(vbks.parse("WN"))
+assert len({canonical(child) for child in (kernel, *children(kernel))}) == 1 + len(neighbours)
+
+# %% [markdown]
+# The GPflow kernel is the product of its parts, and was read back as what it was.
+
+# %%
+smooth, rest = gpflow_kernel.kernels
+assert np.allclose(gpflow_kernel(X), smooth(X) * sum(part(X) for part in rest.kernels))
+assert vbks.from_gpflow(gpflow_kernel).expression == kernel
+
+# %% [markdown]
+# The bank says what GPflow says of each kernel alone, and its gradient what a small step says.
+
+# %%
+assert len(vbks.K144) == 144
+assert max(num_leaves(vbks.parse(text)) for text in vbks.K144) == 3
+for text, matrix in zip(vbks.K144, kernels, strict=True):
+    alone = vbks.to_gpflow(text, theta=np.zeros(len(lay_out(text))))
+    assert np.allclose(matrix, alone(X), atol=1e-9), text
+step = np.zeros(theta.shape)
+step[:, 1] = 1e-6
+change = (bank(theta + step, X) - bank(theta - step, X)) / 2e-6
+assert np.allclose(gradient[:, 1], tf.reduce_sum(change, axis=(1, 2)), rtol=1e-4, atol=1e-4)

@@ -52,3 +52,29 @@ try:
     fit_candidates(["SE"], (series.X, np.where(series.y > 600, np.nan, series.y)))
 except vbks.DataError as error:
     print("DataError:", error)
+    assert str(error).startswith("the target has 2 missing values, the first in row 139.")
+else:
+    raise AssertionError("missing values were not refused.")
+
+# %% [markdown]
+# What this page claims, checked. A kernel that repeats each year and drifts is far ahead. The
+# evidence averages over parameters, and is lower than the likelihood of the best of them by a few
+# nats for each.
+
+# %%
+log_likelihood = float(model.log_marginal_likelihood())
+assert [str(fit.expression) for fit in fits if fit.elbo > 0] == ["SE * PER + LIN", "SE * PER + RQ"]
+assert str(best.expression) == "SE * PER + RQ"
+assert log_likelihood - 10 * len(names) < best.elbo < log_likelihood
+assert abs(period[0] * data.units.x_scale[0] - 1) < 0.02
+
+# %% [markdown]
+# The three months are k(x, X) (k(X, X) + noise)⁻¹ y, and as near to what was observed as the noise
+# says.
+
+# %%
+X, y = data.arrays()
+noise = model.likelihood.variance.numpy()
+weights = np.linalg.solve(model.kernel(X) + noise * np.eye(len(X)), y)
+assert np.allclose(mean[:, 0], model.kernel(X[-3:], X).numpy() @ weights, atol=1e-5)
+assert np.all(np.abs(mean[:, 0] - y[-3:]) < 3 * np.sqrt(noise))

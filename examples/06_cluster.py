@@ -57,6 +57,33 @@ print(selection.belief[["expression", "probability", "log_evidence"]].to_string(
 # The second time nothing is left to do.
 
 # %%
+kept = len(list((folder / "work").glob("*.json")))
 again = vbks.fit(x, y, **settings)
 print("the same belief:", bool(np.allclose(again.probabilities, selection.probabilities)))
-print("pieces of work that were kept:", len(list((folder / "work").glob("*.json"))))
+print("pieces of work that were kept:", kept)
+
+# %% [markdown]
+# Another call is refused by the name of what differs.
+
+# %%
+try:
+    vbks.fit(x, y, **{**settings, "restarts": 3})
+except vbks.errors.FileError as error:
+    print("FileError:", error)
+else:
+    raise AssertionError("a checkpoint of other settings was used.")
+
+# %% [markdown]
+# What this page claims, checked: the kernel that the rows came from, its function and its noise.
+
+# %%
+assert np.array_equal(again.probabilities, selection.probabilities)
+assert len(list((folder / "work").glob("*.json"))) == kept
+assert str(selection.best.expression) == "PER + LIN"
+assert selection.probabilities.max() > 0.99
+Xnew = np.array([15.5, 45.5, 61.5])
+mean, variance = selection.predict_f(Xnew)
+truth = 5 + 0.1 * Xnew + np.sin(np.pi * Xnew)
+assert np.all(np.abs(mean - truth) < 0.1)
+noise = selection.model().likelihood.variance.numpy() * selection.units.y_scale**2
+assert abs(np.sqrt(noise) - 0.5) < 0.05

@@ -22,7 +22,7 @@ class FileError(VbksError):
 
 
 class TailWarning(UserWarning):
-    """Means of predictions that rare cases would decide, and that are limited for this reason."""
+    """Means of predictions that tails would decide, and that are limited for this reason."""
 
 
 def check_one_of(name: str, value: object, known: Collection[str]) -> None:

@@ -3,6 +3,9 @@
 import re
 from pathlib import Path
 
+import numpy as np
+from scipy.stats import norm
+
 import vbks
 from vbks.grammar import families
 from vbks.kernels import registry
@@ -38,11 +41,34 @@ def test_readme__names_the_two_commands():
         assert (ROOT / command).stat().st_mode & 0o111, f"{command} cannot be run"
 
 
-def test_readme__code_runs():
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S)
-    assert blocks
-    for block in blocks:
-        exec(compile(block, "README.md", "exec"), {})
+def test_readme__code_forecasts_what_came():
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S)
+    forecast, update = re.split(r"(?m)^(?=selection = selection\.update)", block)
+    names = {}
+    exec(compile(forecast, "README.md", "exec"), names)
+    selection, data, mean = names["selection"], names["data"], names["mean"]
+    X, y, known = data.X[-24:], data.y[-24:], data.y[:-24]
+    low, high = selection.predict_quantiles(X, (0.05, 0.95)).T
+    assert rmse(mean, y) < rmse(np.tile(known[-12:], 2), y)
+    assert np.mean((low <= y) & (y <= high)) >= 0.75
+    assert np.mean(selection.predict_log_density((X, y))) > norm.logpdf(y, *norm.fit(known)).mean()
+    gaps = np.abs(mean - forecast_by_gpflow(selection, X))
+    assert np.all(gaps < 2 * np.sqrt(names["variance"]))
+    exec(compile(update, "README.md", "exec"), names)
+    after_a_year, _ = names["selection"].predict_y(X[12:])
+    assert rmse(after_a_year, y[12:]) < rmse(y[:12], y[12:])
+    assert rmse(after_a_year, y[12:]) < rmse(mean[12:], y[12:])
+
+
+def forecast_by_gpflow(selection, X):
+    """Means of targets by the best candidate alone."""
+    units = selection.units
+    mean, variance = selection.model().predict_y(units.standardise_inputs(X))
+    return units.restore_moments(mean.numpy()[:, 0], variance.numpy()[:, 0])[0]
+
+
+def rmse(forecast, y):
+    return np.sqrt(np.mean((forecast - y) ** 2))
 
 
 def test_contributing__code_runs(monkeypatch):

@@ -15,7 +15,13 @@ from vbks.inference.likelihoods import Likelihood
 from vbks.inference.local_fit import LocalFit
 from vbks.models.components import Member
 from vbks.models.conditioning import members_in, posteriors_of
-from vbks.models.limits import RARE, Limits
+from vbks.models.limits import (
+    RARE,
+    Limits,
+    limit_growth,
+    median_of_medians,
+    without_growth,
+)
 from vbks.models.marginals import (
     WarpedGaussians,
     mixture_log_density,
@@ -85,42 +91,51 @@ class Average:
         return np.concatenate([part.kernels.parameters for part in self.posteriors])
 
     def moments(self, X: Array, noisy: bool) -> tuple[Array, Array, Mask]:
-        """Mean and variance, and where rare cases are limited, else they decided it: [N] each."""
+        """Mean and variance, and where tails are limited, else they decided it: [N] each."""
         mean, variance, is_limited = _in_blocks(lambda rows: self._moments(X[rows], noisy), X)
         return mean, variance, np.asarray(is_limited, bool)
 
     def _moments(self, X: Array, noisy: bool) -> tuple[Array, Array, Array]:
-        parts = self._parts(X, noisy)
-        means, variances = self._moments_of(parts, noisy)
-        limits = Limits.of(self.weights, means, variances)
-        heavy = np.sum([part.heavy_weight() for part in parts], axis=0) > RARE
-        is_limited = heavy | limits.is_active(self.weights, means)
-        return *mixture_moments(self.weights, *limits.apply(means, variances)), is_limited
+        return self._mixed_moments(self._parts(X, noisy), self.weights, noisy)
+
+    def _mixed_moments(
+        self, parts: Sequence[WarpedGaussians], weights: Array, noisy: bool
+    ) -> tuple[Array, Array, Array]:
+        """Mean and variance of parts that are limited, and where they are: [N] each."""
+        limited = without_growth(parts)
+        means, variances = self._moments_of(limited, noisy)
+        limits = Limits.of(weights, means, variances)
+        is_limited = np.sum([part.heavy_weight() for part in parts], axis=0) > RARE
+        for part, within in zip(parts, limited, strict=True):
+            is_limited |= np.any(within.means < part.means, axis=0)
+        is_limited |= limits.is_active(weights, means)
+        return *mixture_moments(weights, *limits.apply(means, variances)), is_limited
 
     def member_moments(self, X: Array) -> tuple[Array, Array]:
         """Means and variances of the function under each member alone: [K, N] each."""
-        places = np.concatenate([part.members for part in self.posteriors])
-        own = [np.flatnonzero(places == member) for member in range(len(self.members))]
 
         def of_block(rows: Rows) -> tuple[Array, Array]:
-            means, variances = self._component_moments(X[rows], noisy=False)
-            limits = [Limits.of(self.weights[r], means[r], variances[r]) for r in own]
-            found = [
-                mixture_moments(
-                    self.weights[r] / self.weights[r].sum(),
-                    *limit.apply(means[r], variances[r]),
-                )
-                for r, limit in zip(own, limits, strict=True)
-            ]
+            parts = self._parts(X[rows], noisy=False)
+            found = [self._member_moments(parts, place) for place in range(len(self.members))]
             return np.stack([mean for mean, _ in found]), np.stack([var for _, var in found])
 
         means, variances = _in_blocks(of_block, X)
         return means, variances
 
+    def _member_moments(self, parts: Sequence[WarpedGaussians], member: int) -> tuple[Array, Array]:
+        """Mean and variance of the function under one member: [N] each."""
+        is_own = [posteriors.members == member for posteriors in self.posteriors]
+        own = [part.take(rows) for part, rows in zip(parts, is_own, strict=True) if np.any(rows)]
+        weights = np.concatenate([part.weights for part in own])
+        mean, variance, _ = self._mixed_moments(own, weights / weights.sum(), noisy=False)
+        return mean, variance
+
     def covariance(self, X: Array, noisy: bool) -> tuple[Array, Array, Mask]:
-        """Mean [N] and covariance [N, N], by total covariance, and where rare cases are limited."""
+        """Mean [N] and covariance [N, N], by total covariance, and where tails are limited."""
         mean, _, is_limited = self.moments(X, noisy)
-        limits = Limits.of(self.weights, *self._component_moments(X, noisy))
+        parts = self._parts(X, noisy)
+        middle = median_of_medians(parts)
+        limits = Limits.of(self.weights, *self._moments_of(without_growth(parts), noisy))
         N, total = len(X), np.zeros((len(X), len(X)))
         for part in self.posteriors:
             for piece in part.in_pieces(max(1, ELEMENTS_AT_ONCE // (N * max(N, len(part.Z))))):
@@ -128,6 +143,7 @@ class Average:
                 if noisy:
                     covariances = covariances + piece.noise(X)[..., np.newaxis] * np.eye(N)
                 variances = np.diagonal(covariances, axis1=-2, axis2=-1)
+                means = limit_growth(piece.units, middle, means, variances)
                 restored = piece.units.restore_moments(means, variances)
                 distance = limits.apply(*restored)[0] - mean
                 within = limits.shrink(piece.units.restore_covariance(means, covariances))

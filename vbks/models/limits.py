@@ -1,12 +1,16 @@
-"""Limits on what components of little weight do to the mean and variance of a mixture."""
+"""Limits on what rare and growing components do to the mean and variance of a mixture."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from vbks.arrays import Array, Mask
+from vbks.data import Log, Units
+from vbks.data.warped_normal import MOST_LOG_SD
+from vbks.models.marginals import WarpedGaussians
 
 RARE = 0.01
 """Weight of components at either end of a mixture that are not to decide its mean ..."""
@@ -71,6 +75,43 @@ class Limits:
         """At which inputs a mean was outside: [N]."""
         outside = (means < self.low) | (means > self.high)
         return np.asarray(weights @ outside > 0.0)
+
+
+def without_growth(parts: Sequence[WarpedGaussians]) -> list[WarpedGaussians]:
+    """The same parts, with components after the warp "log" scaled down where they are too large.
+
+    Their means are at most exp(`MOST_LOG_SD`) times the sum of the median of all components'
+    medians and the spread of the training targets. What grows exponentially would else outweigh all
+    others, however little one believes in it. Means stay on the scale of the logarithm, so that
+    standard deviations keep their proportion to them.
+    """
+    middle = median_of_medians(parts)
+    return [
+        replace(part, means=limit_growth(part.units, middle, part.means, part.variances))
+        for part in parts
+    ]
+
+
+def median_of_medians(parts: Sequence[WarpedGaussians]) -> Array:
+    """The weighted median of the medians of all components: [N]."""
+    medians = [part.units.restore_targets(part.means) for part in parts]
+    weights = np.concatenate([part.weights for part in parts])
+    return weighted_quantile(weights, np.concatenate(medians), 0.5)
+
+
+def limit_growth(units: Units, middle: Array, means: Array, variances: Array) -> Array:
+    """Standardised means [..., N] that are limited after the warp "log", given the median [N]."""
+    if units.warp != Log():
+        return means
+    with np.errstate(divide="ignore"):
+        most = MOST_LOG_SD + np.log(np.maximum(middle, 0.0) + target_spread(units))
+    log_variances = np.minimum(variances * units.y_scale**2, MOST_LOG_SD**2)
+    return np.minimum(means, (most - 0.5 * log_variances - units.y_mean) / units.y_scale)
+
+
+def target_spread(units: Units) -> float:
+    """From a standard deviation below the mean of the training targets to one above, unwarped."""
+    return float(np.ptp(units.restore_targets(np.array([-1.0, 1.0]))))
 
 
 def weighted_quantile(weights: Array, values: Array, level: float) -> Array:

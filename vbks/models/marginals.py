@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import logsumexp, ndtr, ndtri
 
-from vbks.arrays import Array
+from vbks.arrays import Array, Mask, Rows
 from vbks.data import Log, Units
 from vbks.data.warped_normal import MOST_LOG_SD
 
@@ -39,6 +39,15 @@ class WarpedGaussians:
     weights: Array
     means: Array
     variances: Array
+
+    def take(self, places: Rows | Mask) -> WarpedGaussians:
+        """Some of the components."""
+        return replace(
+            self,
+            weights=self.weights[places],
+            means=self.means[places],
+            variances=self.variances[places],
+        )
 
     def restored(self) -> tuple[Array, Array]:
         """Means and variances in the user's units: [R, N] each."""

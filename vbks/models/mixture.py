@@ -31,9 +31,9 @@ class KernelMixture(BayesianModel):
 
     Inputs and results are in the user's units; warps of targets are undone. Shapes are those of
     GPflow's models with one output, so ``full_output_cov`` changes them alone. Densities and
-    quantiles are those of the mixture itself, not of a Gaussian with its moments. Where rare cases
-    would decide a mean, they are limited, and a `TailWarning` says so. All of this runs eagerly
-    and cannot be part of a graph; `to_module` makes what can.
+    quantiles are those of the mixture itself, not of a Gaussian with its moments. Where the
+    tails of a mixture would decide its mean, they are limited, and a `TailWarning` says so. All of
+    this runs eagerly and cannot be part of a graph; `to_module` makes what can.
 
     Args:
         fits: the candidates.
@@ -205,8 +205,8 @@ def _warn_of_tails(is_limited: Mask) -> None:
     num = int(np.count_nonzero(is_limited))
     if num:
         warnings.warn(
-            f"at {num} of {len(is_limited)} inputs rare cases would decide the mean. They are "
-            "limited there, so that mean and variance are not those of the mixture. Use "
+            f"at {num} of {len(is_limited)} inputs the tails of the mixture would decide the mean. "
+            "They are limited there, so that mean and variance are not those of the mixture. Use "
             "predict_quantiles, which needs no limits.",
             TailWarning,
             stacklevel=4,

@@ -21,9 +21,11 @@ from vbks.models.limits import MOST_SPREADS, RARE, ROUNDING
 from vbks.models.marginals import LEAST_VARIANCE, LOG_TWO_PI
 from vbks.models.posteriors import ELEMENTS_AT_ONCE, ComponentKernels, Posteriors
 from vbks.models.warp_graphs import (
+    limited_growth,
     log_slope,
     refuse_unknown_warp,
     restored_moments,
+    restored_targets,
     standardised_targets,
 )
 
@@ -124,11 +126,21 @@ class _Graphs:
         return tf.reduce_logsumexp(terms + weights, axis=0)[:, tf.newaxis]
 
     def _component_moments(self, X: tf.Tensor, noisy: bool) -> tuple[tf.Tensor, tf.Tensor]:
-        """Means and variances of each component, with Gaussian noise if noisy: [R, N] each."""
+        """Means and variances of each component, with Gaussian noise if noisy: [R, N] each.
+
+        Those after the warp "log" are limited, as by `without_growth`.
+        """
         noisy = noisy and self._observed is None
-        means, variances = self._over_parts(
-            X, lambda part, X: restored_moments(part.units, *_marginals(part, X, noisy))
-        )
+        found = self._over_parts(X, lambda part, X: _marginals(part, X, noisy))
+        units, sizes = [part.units for part in self._parts], [len(part) for part in self._parts]
+        means, variances = (tf.split(values, sizes) for values in found)
+        medians = tf.concat(list(map(restored_targets, units, means)), axis=0)
+        middle = _weighted_quantile(self._weights, medians, 0.5)
+        restored = [
+            restored_moments(unit, limited_growth(unit, middle, *part), part[1])
+            for unit, *part in zip(units, means, variances, strict=True)
+        ]
+        means, variances = (tf.concat(values, axis=0) for values in zip(*restored, strict=True))
         return means, variances
 
     def _over_parts(

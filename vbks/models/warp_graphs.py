@@ -12,6 +12,7 @@ from vbks.data import Identity, InverseSoftplus, Log, Logit, Units, Warp
 from vbks.data.warped_normal import MOST_LOG_SD, hermite_rule
 from vbks.data.warps import KNOWN_WARPS
 from vbks.errors import FileError
+from vbks.models.limits import target_spread
 
 
 def refuse_unknown_warp(warp: Warp) -> None:
@@ -37,6 +38,22 @@ def restored_moments(
             log_mean = mean + 0.5 * variance
             return tf.exp(log_mean), tf.exp(2.0 * log_mean + _log_expm1(variance))
     return _moments_by_quadrature(units.warp, mean, variance)
+
+
+def limited_growth(
+    units: Units, middle: tf.Tensor, means: tf.Tensor, variances: tf.Tensor
+) -> tf.Tensor:
+    """Standardised means that are limited after the warp "log", the twin of `limit_growth`."""
+    if units.warp != Log():
+        return means
+    most = MOST_LOG_SD + tf.math.log(tf.maximum(middle, 0.0) + target_spread(units))
+    log_variances = tf.minimum(variances * units.y_scale**2, MOST_LOG_SD**2)
+    return tf.minimum(means, (most - 0.5 * log_variances - units.y_mean) / units.y_scale)
+
+
+def restored_targets(units: Units, z: tf.Tensor) -> tf.Tensor:
+    """Standardised targets in the user's units, element by element."""
+    return _GRAPHS[type(units.warp)].inverse(units.warp, z * units.y_scale + units.y_mean)
 
 
 def standardised_targets(units: Units, y: tf.Tensor) -> tf.Tensor:

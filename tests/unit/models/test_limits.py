@@ -1,6 +1,22 @@
-import numpy as np
+from __future__ import annotations
 
-from vbks.models.limits import MOST_SPREADS, RARE, Limits, weighted_quantile
+import numpy as np
+import pytest
+from fits import make_data, make_logs
+
+from vbks.data import InverseSoftplus
+from vbks.data.warped_normal import MOST_LOG_SD
+from vbks.models.limits import (
+    MOST_SPREADS,
+    RARE,
+    Limits,
+    limit_growth,
+    median_of_medians,
+    target_spread,
+    weighted_quantile,
+    without_growth,
+)
+from vbks.models.marginals import WarpedGaussians
 
 
 def test_weighted_quantile__leaves_the_weight_outside() -> None:
@@ -47,3 +63,66 @@ def test_shrunk_covariances__have_limited_variances_and_the_same_correlations() 
     covariance = np.array([[[1.0, 60.0], [60.0, 1e4]]])
     limits = Limits(np.full(2, -9.0), np.full(2, 9.0), np.full(2, 10.0))
     np.testing.assert_allclose(limits.shrink(covariance), [[[1.0, 6.0], [6.0, 100.0]]])
+
+
+# Growth after the warp "log"
+
+
+def growing(far: float, variance: float = 0.1) -> list[WarpedGaussians]:
+    """Nine tenths near the training targets, and a tenth that is far away after the logarithm."""
+    near = WarpedGaussians(
+        make_data().units, np.array([0.9]), np.zeros((1, 1)), np.full((1, 1), 0.1)
+    )
+    logs = WarpedGaussians(
+        make_logs().units, np.array([0.1]), np.full((1, 1), far), np.full((1, 1), variance)
+    )
+    return [near, logs]
+
+
+@pytest.mark.parametrize("variance", [0.0, 0.1, 1e6])
+@pytest.mark.parametrize("far", [30.0, 1e5])
+def test_growth__has_a_mean_of_at_most_e_squared_medians(far: float, variance: float) -> None:
+    parts = growing(far, variance)
+    near, logs = without_growth(parts)
+    most = median_of_medians(parts) + target_spread(logs.units)
+    mean, second = logs.restored()
+    np.testing.assert_allclose(mean[0], np.exp(MOST_LOG_SD) * most, rtol=1e-12)
+    np.testing.assert_array_equal(near.means, parts[0].means)
+    assert np.all(np.isfinite(second))
+
+
+def test_growth__keeps_the_proportion_of_sd_and_mean() -> None:
+    (_, before), (_, after) = growing(20.0), without_growth(growing(20.0))
+    (mean, variance), (limited, shrunk) = before.restored(), after.restored()
+    assert limited < mean
+    np.testing.assert_allclose(shrunk / limited**2, variance / mean**2, rtol=1e-12)
+
+
+def test_growth__is_limited_without_a_jump() -> None:
+    far = np.linspace(0.0, 20.0, 2001)
+    units = make_logs().units
+    found = limit_growth(units, np.full(2001, 3.0), far, np.full(2001, 0.1))
+    assert np.all(np.diff(found) >= 0.0)
+    assert np.max(np.diff(found)) < 0.0101
+
+
+def test_growth__that_all_components_agree_on_is_left_as_it_is() -> None:
+    rng = np.random.default_rng(0)
+    means, weights = 30.0 + 0.5 * rng.normal(size=(40, 5)), rng.dirichlet(np.ones(40))
+    part = WarpedGaussians(make_logs().units, weights, means, np.ones((40, 5)))
+    np.testing.assert_array_equal(without_growth([part])[0].means, means)
+
+
+def test_growth__after_other_warps_is_left_as_it_is() -> None:
+    data = make_data()
+    for units in (data.units, data.warped(InverseSoftplus(3.0)).units):
+        means = np.array([[1e6]])
+        found = limit_growth(units, np.ones(1), means, np.ones((1, 1)))
+        np.testing.assert_array_equal(found, means)
+
+
+def test_target_spread__is_two_standard_deviations() -> None:
+    data, logs = make_data(), make_logs()
+    np.testing.assert_allclose(target_spread(data.units), 2.0 * data.units.y_scale, rtol=1e-12)
+    low, high = np.exp(logs.units.y_mean + logs.units.y_scale * np.array([-1.0, 1.0]))
+    np.testing.assert_allclose(target_spread(logs.units), high - low, rtol=1e-12)

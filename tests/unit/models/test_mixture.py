@@ -316,15 +316,16 @@ def test_member_without_a_posterior__is_named() -> None:
         mixture.predict_f(new_inputs())
 
 
-def test_member_of_tiny_weight__does_not_decide_the_mean_and_is_told() -> None:
+@pytest.mark.parametrize("weight", [0.003, 0.2])
+def test_member_that_grows__does_not_decide_the_mean_and_is_told(weight: float) -> None:
     steep = make_fit("LIN", warp=Log())
     theta = steep.modes[0].mean + np.array([0.0, 12.0, 0.0])
     steep = replace(steep, modes=(replace(steep.modes[0], mean=theta),))
     data = {Identity(): make_data(), Log(): make_logs()}
     X = np.array([[-3e3], [6.0], [3e3]])
     alone, _ = KernelMixture([make_fit("SE")], [1.0], data).predict_y(X)
-    mixture = KernelMixture([make_fit("SE"), steep], [0.997, 0.003], data)
-    with pytest.warns(TailWarning, match="inputs rare cases would decide the mean"):
+    mixture = KernelMixture([make_fit("SE"), steep], [1.0 - weight, weight], data)
+    with pytest.warns(TailWarning, match="inputs the tails of the mixture would decide"):
         mean, variance = mixture.predict_y(X)
     with pytest.warns(TailWarning):
         joint, covariance = mixture.predict_y(X, full_cov=True)
