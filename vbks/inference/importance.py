@@ -10,8 +10,12 @@ from scipy.special import gammaln, logsumexp
 
 from vbks.arrays import Array, Mask, Rows
 
-ITERATIONS = 4
-"""Times that samples are drawn; after each, the proposal is fitted to all samples so far."""
+ITERATIONS = (4, 8)
+"""Times that samples are drawn, at least and at most; after each, the proposal is fitted to all
+samples so far ..."""
+
+ENOUGH = 0.1
+"""... until the standard error is below this, in nats: evidences that differ by less are alike."""
 
 SHARES = {1.0: 0.5, 2.0: 0.3}
 """Shares of the first proposal by the factor on the width of q(θ); what is left is the prior's,
@@ -128,19 +132,24 @@ def estimate_evidences(
     rngs: Sequence[np.random.Generator],
     num_samples: int,
 ) -> list[Estimate | None]:
-    """log ∫ p(y, θ) dθ of every target, from about so many samples of each.
+    """log ∫ p(y, θ) dθ of every target, from ``num_samples`` of θ for each at most.
 
     Samples of all iterations count together, each weighted by the mean of all proposals (AMIS,
     Cornuet et al., 2012). A target whose covariance is singular has no estimate.
     """
     runs = [_begin(target, rng) for target, rng in zip(targets, rngs, strict=True)]
     going = [k for k, run in enumerate(runs) if run is not None]
-    num = max(1, num_samples // ITERATIONS)
-    for iteration in range(ITERATIONS if going else 0):
+    least, most = ITERATIONS
+    num = max(1, num_samples // most)
+    for iteration in range(1, most + 1):
+        if not going:
+            break
         theta = np.concatenate([_drawn(runs[k], num) for k in going])
         values = log_densities(np.repeat(going, num), theta).reshape(len(going), num)
         for k, own in zip(going, values, strict=True):
-            _absorb(runs[k], own, is_last=iteration == ITERATIONS - 1)
+            _absorb(runs[k], own)
+        if iteration >= least:
+            going = [k for k in going if not _is_known(runs[k])]
     return [None if run is None else run.estimate() for run in runs]
 
 
@@ -186,6 +195,8 @@ def _begin(target: Target, rng: np.random.Generator) -> _Run | None:
 def _drawn(run: _Run | None, num: int) -> Array:
     """New samples of θ [n, H] from the last proposal."""
     assert run is not None
+    if run.values:
+        run.proposals.append(_next_proposal(run))
     x = run.proposals[-1].draw(num, run.rng)
     run.samples.append(x)
     theta = np.repeat(run.target.centre[np.newaxis], num, axis=0)
@@ -195,20 +206,28 @@ def _drawn(run: _Run | None, num: int) -> Array:
     return theta
 
 
-def _absorb(run: _Run | None, values: Array, is_last: bool) -> None:
-    """Take in the log densities of the samples, and fit the next proposal to all of them."""
+def _absorb(run: _Run | None, values: Array) -> None:
+    """Take in the log densities of the samples."""
     assert run is not None
     run.values.append(values)
-    if is_last:
-        return
+
+
+def _is_known(run: _Run | None) -> bool:
+    assert run is not None
+    estimate = run.estimate()
+    return estimate is not None and estimate.standard_error < ENOUGH
+
+
+def _next_proposal(run: _Run) -> StudentMixture:
+    """The last proposal, fitted to all samples so far."""
+    last = run.proposals[-1]
     x, log_weights = run.log_weights()
     if not np.isfinite(log_weights.max()):
-        run.proposals.append(run.proposals[-1])
-        return
+        return last
     weights = np.exp(log_weights - log_weights.max())
     # Without a limit a single lucky sample would draw all components to itself.
     weights = np.minimum(weights, weights.mean() * np.sqrt(len(weights)))
     try:
-        run.proposals.append(run.proposals[-1].fitted_to(x, weights / weights.sum()))
+        return last.fitted_to(x, weights / weights.sum())
     except np.linalg.LinAlgError:
-        run.proposals.append(run.proposals[-1])
+        return last

@@ -154,8 +154,9 @@ class _State:
         left = self._left()
         if not left:
             return ""
-        highest = logsumexp([self._highest(k) for k in left])
-        together = float(np.exp(highest - np.logaddexp(highest, self._total())))
+        expected = logsumexp([self._highest(k, is_expected=True) for k in left])
+        together = float(np.exp(expected - np.logaddexp(expected, self._total())))
+        alone = max(map(self._most, left))
         late = len(self.going())
         start = ""
         if late:
@@ -163,11 +164,12 @@ class _State:
             start = (
                 f"There was time to fit {len(self.done)} of the best {num} candidates to the end. "
             )
-        if together < LEAST_TOLD and not late:
+        if alone < LEAST_TOLD and not late:
             return ""
         return (
             f"{start}The {len(left)} candidates of the search that were not fitted to the end "
-            f"could hold at most {_percent(together)} of the belief."
+            f"could hold {_percent(alone)} of the belief each at most, and about "
+            f"{_percent(together)} together."
         )
 
     def _left(self) -> list[int]:
@@ -184,8 +186,8 @@ class _State:
         ]
         return float(logsumexp(found)) if found else float(self.values.max())
 
-    def _highest(self, k: int) -> float:
-        """log p(k) + Lₖ that a last fit could have at most."""
+    def _highest(self, k: int, is_expected: bool = False) -> float:
+        """log p(k) + Lₖ that a last fit could have at most, or log E exp(that) as gains vary."""
         gains = [
             fit.log_evidence() + self.log_prior[j] - self.values[j]
             for j, fit in self.done.items()
@@ -196,6 +198,8 @@ class _State:
         spread = self.slack
         if len(gains) >= KNOWN:
             spread = min(self.slack, max(LEAST_SPREAD, 2.0 * float(np.std(gains, ddof=1))))
+        if is_expected:
+            spread = min(spread, 0.125 * spread**2)
         return float(self.values[k] + np.mean(gains) + spread)
 
     def _most(self, k: int) -> float:
