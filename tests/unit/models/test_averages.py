@@ -207,8 +207,9 @@ def test_likelihood_with_linear_tails__is_fitted_as_well_as_by_gpflow():
     y = 4 + np.sin(X) + 0.1 * rng.logistic(size=80)
     selection = vbks.fit(X, y, space=["SE", "LIN"], likelihood=Logistic(), progress=False)
     assert selection.belief["converged"].all()
-    model = selection.model("SE")
-    rows = selection.units.standardise_inputs(X[:, None]), y[:, None]
+    model, units = selection.model("SE"), selection.units
+    rows = units.standardise_inputs(X[:, None]), y[:, None]
+    z = units.standardise_targets(y)[:, None]
     other = gpflow.models.SVGP(
         gpflow.kernels.SquaredExponential(), Logistic(), model.inducing_variable.Z.numpy(),
         mean_function=gpflow.functions.Constant(y.mean()),
@@ -217,4 +218,34 @@ def test_likelihood_with_linear_tails__is_fitted_as_well_as_by_gpflow():
     gpflow.set_trainable(other.mean_function, False)
     closure = other.training_loss_closure(rows)
     gpflow.optimizers.Scipy().minimize(closure, other.trainable_variables, options={"maxiter": 500})
-    assert model.elbo(rows) > other.elbo(rows) - 1.0
+    in_own_units = model.elbo((rows[0], z)) - len(y) * np.log(units.y_scale)
+    assert in_own_units > other.elbo(rows) - 1.0
+
+
+@pytest.mark.parametrize("likelihood", ["student_t", Logistic()], ids=["student_t", "logistic"])
+def test_targets_in_other_units__have_the_same_predictions_in_these(likelihood):
+    rng = np.random.default_rng(1)
+    X = np.sort(rng.uniform(0, 10, 60))
+    y = 0.8 * np.sin(X) + 0.1 * rng.standard_t(3, 60)
+    found = []
+    for shift, stretch in ((0.0, 1.0), (5000.0, 1000.0)):
+        selection = vbks.fit(
+            X, shift + stretch * y, space=["SE"], likelihood=likelihood, restarts=2, progress=False
+        )
+        density = selection.predict_log_density((X, shift + stretch * y)) + np.log(stretch)
+        (mean, of_f), (_, of_y) = selection.predict_f(XNEW), selection.predict_y(XNEW)
+        found.append(((mean - shift) / stretch, np.sqrt(of_f) / stretch, of_y, density))
+    (mean, sd, of_y, density), (other, *rest) = found
+    assert np.all(np.abs(other - mean) < 1e-3 * sd)
+    np.testing.assert_allclose(rest[0], sd, rtol=1e-3)
+    np.testing.assert_allclose(rest[1], 1e6 * of_y, rtol=1e-3)
+    np.testing.assert_allclose(rest[2], density, atol=1e-3)
+    assert np.all(np.abs(mean - 0.8 * np.sin(XNEW[:, 0])) < 4 * sd)
+
+
+def test_samples_of_targets__are_around_the_level():
+    fit, data = fitted("poisson", "stochastic", "laplace")
+    mixture = KernelMixture([fit], [1.0], data, likelihood=make_likelihood("poisson"))
+    mean, variance = (part.numpy()[:, 0] for part in mixture.predict_y(XNEW))
+    drawn_mean = mixture.predict_y_samples(XNEW, 2000).numpy()[..., 0].mean(axis=0)
+    assert np.all(np.abs(drawn_mean - mean) < 4 * np.sqrt(variance / 2000))
