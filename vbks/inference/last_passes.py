@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from vbks.arrays import Array
+from vbks.arrays import Array, Mask
 from vbks.inference.base_samples import base_samples
 from vbks.inference.candidate import Candidate, failed_fit, local_fit, stacked
 from vbks.inference.comparison import POSTERIOR_SAMPLES, Comparison
@@ -50,7 +50,7 @@ class _Passed(NamedTuple):
     q: NaturalParameters
     value: Array
     error: Array
-    converged: Array
+    converged: Mask
 
 
 def finish(chunk: Sequence[Candidate], comparison: Comparison) -> list[LocalFit]:
@@ -79,20 +79,24 @@ def finish(chunk: Sequence[Candidate], comparison: Comparison) -> list[LocalFit]
                 elbo=float(ends.elbo[k]),
                 standard_error=float(ends.error[k]),
                 q_u=InducingPosterior(moments.mean[k], moments.covariance[k], ends.samples[k]),
-                converged=c.converged and bool(passed.converged[k]),
+                converged=c.converged and bool(ends.converged[k]),
             )
         )
     return fits
 
 
 class _Ends(NamedTuple):
-    """What a kind of q(θ) leads to: its factor [K, H, H], q(u), the bound [K] and its error."""
+    """What a kind of q(θ) leads to: its factor [K, H, H], q(u), the bound [K] and its error.
+
+    Also q(u|θ) at samples of θ, and whether every q(u) has converged [K].
+    """
 
     factor: Array
     q: NaturalParameters
     elbo: Array
     error: Array
     samples: list[ConditionalPosteriors | None]
+    converged: Mask
 
 
 def _ends(
@@ -106,19 +110,22 @@ def _ends(
     none: list[ConditionalPosteriors | None] = [None] * len(chunk)
     if comparison.posterior == "point":
         no_factor = np.zeros_like(laplace.factor)
-        return _Ends(no_factor, passed.q, passed.value, passed.error, none)
+        return _Ends(no_factor, *passed[:3], none, passed.converged)
     if all(len(c.factor) for c in chunk):
         factor = _climbed_factor(chunk, theta)
-        return _Ends(factor, *_mean_field(stage, chunk, theta, factor, passed.q), none)
+        field = _mean_field(stage, chunk, theta, factor, passed.q)
+        return _Ends(factor, *field, none, passed.converged)
     factor = diagonal_factor(laplace) if comparison.posterior == "diagonal" else laplace.factor
     if not comparison.bounds_theta and comparison.num_rows > SAMPLED_ROWS:
-        return _Ends(factor, passed.q, passed.value, passed.error, none)
+        return _Ends(factor, *passed[:3], none, passed.converged)
     samples = _samples(stage, chunk, theta, factor)
     found = _given_samples(stage, theta, samples, passed.q)
     value, error = passed.value, passed.error
     if comparison.bounds_theta:
         value, error = _integrated(stage, samples, factor, found)
-    return _Ends(factor, passed.q, value, error, _conditionals(chunk, samples, found))
+    arrived = (found.converged | ~np.isfinite(found.value)).reshape(samples.shape[:2])
+    converged = passed.converged & arrived.all(axis=1)
+    return _Ends(factor, passed.q, value, error, _conditionals(chunk, samples, found), converged)
 
 
 def _falls(

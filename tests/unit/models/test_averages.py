@@ -222,7 +222,10 @@ def test_likelihood_with_linear_tails__is_fitted_as_well_as_by_gpflow():
     assert in_own_units > other.elbo(rows) - 1.0
 
 
-@pytest.mark.parametrize("likelihood", ["student_t", Logistic()], ids=["student_t", "logistic"])
+@pytest.mark.parametrize(
+    "likelihood",
+    [pytest.param("student_t", marks=pytest.mark.slow), pytest.param(Logistic(), id="logistic")],
+)
 def test_targets_in_other_units__have_the_same_predictions_in_these(likelihood):
     rng = np.random.default_rng(1)
     X = np.sort(rng.uniform(0, 10, 60))
@@ -249,3 +252,30 @@ def test_samples_of_targets__are_around_the_level():
     mean, variance = (part.numpy()[:, 0] for part in mixture.predict_y(XNEW))
     drawn_mean = mixture.predict_y_samples(XNEW, 2000).numpy()[..., 0].mean(axis=0)
     assert np.all(np.abs(drawn_mean - mean) < 4 * np.sqrt(variance / 2000))
+
+
+def test_function_with_a_scale__is_saved_exported_and_updated(tmp_path):
+    rng = np.random.default_rng(1)
+    X = np.sort(rng.uniform(0, 10, 60))
+    y = 5000 + 800 * np.sin(X) + 100 * rng.standard_t(3, 60)
+    selection = vbks.fit(
+        X[::2], y[::2], space=["SE"], likelihood="student_t", restarts=2, progress=False
+    )
+    selection.save(tmp_path / "saved")
+    selection.export(tmp_path / "exported")
+    again, served = vbks.load(tmp_path / "saved"), tf.saved_model.load(tmp_path / "exported")
+    expected = selection.predict_y(XNEW)
+    for found, exported, own in zip(
+        again.predict_y(XNEW), served.predict_y(XNEW).values(), expected, strict=True
+    ):
+        np.testing.assert_allclose(found, own, rtol=1e-10)
+        np.testing.assert_allclose(exported[:, 0], own, rtol=1e-8)
+    density = served.predict_log_density(X[:, None], y[:, None])["log_density"]
+    np.testing.assert_allclose(density, again.predict_log_density((X, y)), rtol=1e-7)
+    updated = again.update(X[1::2], y[1::2])
+    assert updated.units.y_scale == selection.units.y_scale
+    before, after = (s.predict_f(XNEW)[1].mean() for s in (selection, updated))
+    assert after < before
+    truth = 5000 + 800 * np.sin(XNEW[:, 0])
+    mean, variance = updated.predict_f(XNEW)
+    assert np.all(np.abs(mean - truth) < 4 * np.sqrt(variance))
