@@ -15,7 +15,7 @@ from vbks.inference.likelihoods import SMALLEST_VARIANCE, Likelihood
 ROWS = 2000
 """Rows from which a level is estimated: it is then off by a few hundredths of the spread."""
 
-TAIL = 0.05
+TAIL = 0.1
 """Share of the targets at either end that count as no further away than the others."""
 
 GRID = 33
