@@ -18,7 +18,7 @@ from vbks.execution import Executor, fingerprint, place_of
 from vbks.grammar import Expression, arrange, parse
 from vbks.inference import Progress, make_likelihood
 from vbks.inference.levels import ROWS as LEVEL_ROWS
-from vbks.inference.levels import level_of
+from vbks.inference.levels import level_of, scale_of
 from vbks.inference.likelihoods import Likelihood
 from vbks.inference.local_fit import Posterior
 from vbks.inference.progress import reporting
@@ -209,13 +209,14 @@ def fit(
 
 
 def _prepared(data: Any, likelihood: Likelihood, seed: int) -> TrainingData:
-    """Rows to learn from, with the level of the function where targets are not standardised."""
+    """Rows to learn from, with level and scale of the function where noise is not Gaussian."""
     rows = prepare(data, standardise_targets=likelihood.is_gaussian)
     if likelihood.is_gaussian:
         return rows
     check_targets(likelihood, rows)
     _, y = rows.sample(LEVEL_ROWS, np.random.default_rng(seed))
-    return rows.with_level(level_of(likelihood, y))
+    scale = scale_of(likelihood, y)
+    return rows.with_level(level_of(likelihood, y, scale), scale)
 
 
 def _described(

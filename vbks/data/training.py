@@ -110,9 +110,9 @@ class TrainingData:
         log_scale = math.log(units.y_scale / self.units.y_scale)
         return replace(self, units=units, log_jacobian=log_slope - self.num_rows * log_scale)
 
-    def with_level(self, level: float) -> TrainingData:
-        """The same rows, with targets as they are and a function that varies around a level."""
-        units = replace(self.units.with_targets_as_they_are(), y_mean=level)
+    def with_level(self, level: float, scale: float = 1.0) -> TrainingData:
+        """The same rows, with targets as they are and a function that is level + scale · g."""
+        units = replace(self.units.with_targets_as_they_are(), y_mean=level, y_scale=scale)
         return replace(self, units=units, has_own_targets=True)
 
     def part(self, rows: Rows) -> TrainingData:

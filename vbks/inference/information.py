@@ -74,32 +74,6 @@ def _information(
     return np.asarray(about_function.numpy() + about_noise)
 
 
-def conditional_information(
-    moved: tuple[Array, Array, Array], y: Array, num_rows: int, likelihood: Likelihood
-) -> Array:
-    """How sharply rows determine θ while q(u) stays, by the method of Gauss and Newton.
-
-    That is Σ c ∂m ∂m over rows, where m is the mean of q(f) and c the curvature of the likelihood,
-    and what noise tells about its own parameters: [K, H, H]. ``moved`` are means and variances of
-    q(f) and noise variances [K, 1 + H, n], at θ and with a `STEP` added to each of its numbers, and
-    y [n] are the targets of these rows.
-    """
-    mean, variance, noise = moved
-    weight, targets = num_rows / len(y), tf.constant(y)
-    e = likelihood.expectations(targets, *(tf.constant(part[:, 0]) for part in moved))
-    slopes = (mean[:, 1:] - mean[:, :1]) / STEP
-    curvature = np.maximum(-2.0 * e.by_variance.numpy(), 0.0)
-    about_function = np.einsum("kn,kin,kjn->kij", curvature, slopes, slopes)
-    if likelihood.is_gaussian:
-        log_slopes = (np.log(noise[:, 1:]) - np.log(noise[:, :1])) / STEP
-        about_noise = 0.5 * np.einsum("kin,kjn->kij", log_slopes, log_slopes)
-    else:
-        about_noise = np.zeros_like(about_function)
-        here = (tf.constant(part[:, 0]) for part in (mean, variance, noise))
-        about_noise[:, 0, 0] = parameter_information(likelihood, targets, *here)
-    return np.asarray(weight * (about_function + about_noise))
-
-
 def parameter_information(
     likelihood: Likelihood, y: tf.Tensor, mean: tf.Tensor, variance: tf.Tensor, noise: tf.Tensor
 ) -> Array:

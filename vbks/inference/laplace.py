@@ -65,6 +65,8 @@ def from_precision(theta: Array, precision: Array, value: Array, priors: Priors)
     # A lower triangle, in which each entry of θ has its own column, also beside unused ones.
     roots = np.swapaxes(vectors / np.sqrt(eigenvalues)[:, np.newaxis, :], 1, 2)
     factor = np.swapaxes(np.linalg.qr(roots, mode="r"), 1, 2)
+    # Eigenvectors have any sign, which would show in samples that are made with the factor.
+    factor = factor * np.where(np.einsum("rhh->rh", factor) < 0.0, -1.0, 1.0)[:, np.newaxis]
     mended = (vectors * eigenvalues[:, np.newaxis, :]) @ np.swapaxes(vectors, 1, 2)
     volume = 0.5 * used.sum(axis=1) * np.log(2 * np.pi) - 0.5 * np.log(eigenvalues).sum(axis=1)
     volume = np.where(finite, volume, np.nan)

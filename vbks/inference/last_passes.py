@@ -9,13 +9,13 @@ from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
+import tensorflow as tf
 
-from vbks.arrays import Array
+from vbks.arrays import Array, Mask
 from vbks.inference.base_samples import base_samples
 from vbks.inference.candidate import Candidate, failed_fit, local_fit, stacked
 from vbks.inference.comparison import POSTERIOR_SAMPLES, Comparison
-from vbks.inference.information import STEP, conditional_information, expected_information
-from vbks.inference.laplace import Laplace, from_precision
+from vbks.inference.laplace import Laplace
 from vbks.inference.local_fit import (
     ConditionalPosteriors,
     InducingPosterior,
@@ -25,7 +25,7 @@ from vbks.inference.local_fit import (
 from vbks.inference.mean_field import MeanField
 from vbks.inference.minibatch import Batch, Moments, NaturalParameters, climb
 from vbks.inference.stage import StochasticStage
-from vbks.inference.variational import entropy
+from vbks.inference.variational import diagonal_factor, entropy
 
 PASSES = 60
 """Natural-gradient steps on all rows at most, where no single one is exact; most fits take ten."""
@@ -40,9 +40,6 @@ SAMPLED_ROWS = 200_000
 PAIRS = POSTERIOR_SAMPLES // 2
 """Samples of θ come as pairs ±η."""
 
-INFORMATION_ROWS = 512
-"""Rows from which the curvature of the bound at fixed q(u) is estimated."""
-
 FALL = 1.0
 """Nats, beside three standard errors, by which a bound must have fallen for its fit to fail."""
 
@@ -53,7 +50,7 @@ class _Passed(NamedTuple):
     q: NaturalParameters
     value: Array
     error: Array
-    converged: Array
+    converged: Mask
 
 
 def finish(chunk: Sequence[Candidate], comparison: Comparison) -> list[LocalFit]:
@@ -82,20 +79,24 @@ def finish(chunk: Sequence[Candidate], comparison: Comparison) -> list[LocalFit]
                 elbo=float(ends.elbo[k]),
                 standard_error=float(ends.error[k]),
                 q_u=InducingPosterior(moments.mean[k], moments.covariance[k], ends.samples[k]),
-                converged=c.converged and bool(passed.converged[k]),
+                converged=c.converged and bool(ends.converged[k]),
             )
         )
     return fits
 
 
 class _Ends(NamedTuple):
-    """What a kind of q(θ) leads to: its factor [K, H, H], q(u), the bound [K] and its error."""
+    """What a kind of q(θ) leads to: its factor [K, H, H], q(u), the bound [K] and its error.
+
+    Also q(u|θ) at samples of θ, and whether every q(u) has converged [K].
+    """
 
     factor: Array
     q: NaturalParameters
     elbo: Array
     error: Array
     samples: list[ConditionalPosteriors | None]
+    converged: Mask
 
 
 def _ends(
@@ -107,15 +108,24 @@ def _ends(
 ) -> _Ends:
     comparison = stage.comparison
     none: list[ConditionalPosteriors | None] = [None] * len(chunk)
-    if comparison.bounds_theta:
-        factor = _factor(stage, chunk, theta, passed.q)
-        return _Ends(factor, *_integrated(stage, chunk, theta, factor, passed.q), none)
     if comparison.posterior == "point":
         no_factor = np.zeros_like(laplace.factor)
-        return _Ends(no_factor, passed.q, passed.value, passed.error, none)
-    has_samples = comparison.likelihood.is_gaussian and comparison.num_rows <= SAMPLED_ROWS
-    samples = _conditionals(stage, chunk, laplace) if has_samples else none
-    return _Ends(laplace.factor, passed.q, passed.value, passed.error, samples)
+        return _Ends(no_factor, *passed[:3], none, passed.converged)
+    if all(len(c.factor) for c in chunk):
+        factor = _climbed_factor(chunk, theta)
+        field = _mean_field(stage, chunk, theta, factor, passed.q)
+        return _Ends(factor, *field, none, passed.converged)
+    factor = diagonal_factor(laplace) if comparison.posterior == "diagonal" else laplace.factor
+    if not comparison.bounds_theta and comparison.num_rows > SAMPLED_ROWS:
+        return _Ends(factor, *passed[:3], none, passed.converged)
+    samples = _samples(stage, chunk, theta, factor)
+    found = _given_samples(stage, theta, samples, passed.q)
+    value, error = passed.value, passed.error
+    if comparison.bounds_theta:
+        value, error = _integrated(stage, samples, factor, found)
+    arrived = (found.converged | ~np.isfinite(found.value)).reshape(samples.shape[:2])
+    converged = passed.converged & arrived.all(axis=1)
+    return _Ends(factor, passed.q, value, error, _conditionals(chunk, samples, found), converged)
 
 
 def _falls(
@@ -180,16 +190,30 @@ def _samples(
     return samples
 
 
-def _conditionals(
-    stage: StochasticStage, chunk: Sequence[Candidate], laplace: Laplace
-) -> list[ConditionalPosteriors | None]:
-    """The best q(v|θ) of Gaussian noise at samples of θ, all in one pass over the data."""
-    samples = _samples(stage, chunk, laplace.mean, laplace.factor)
+def _given_samples(
+    stage: StochasticStage, theta: Array, samples: Array, q: NaturalParameters
+) -> _Passed:
+    """The best q(v|θ) at samples of θ [K, S, H], from the q(v) at θ [K, H]: rows k·S + s."""
     K, S, H = samples.shape
-    rows = stage.repeated(S)
-    here = rows.at(samples.reshape(K * S, 1, H))
-    q, _ = here.optimum(stage.comparison.data.blocks(rows.block_size()))
-    mean, covariance = (part.numpy().reshape(K, S, *part.shape[1:]) for part in q.moments()[:2])
+    rows, data = stage.repeated(S), stage.comparison.data
+    here, size = rows.at(samples.reshape(K * S, 1, H)), rows.block_size()
+    if stage.comparison.likelihood.is_gaussian:
+        best, value = here.optimum(data.blocks(size))
+        return _Passed(best, value.numpy()[:, 0], np.zeros(K * S), np.ones(K * S, bool))
+    base = tf.repeat(stage.at(theta[:, np.newaxis]).L[:, 0], S, axis=0)
+    start = q.repeated(S).under_prior(tf.linalg.triangular_solve(base, here.L[:, 0]))
+    found = here.climbed(lambda: data.blocks(size), start.or_prior(), PASSES)
+    value, error = here.value(_value_blocks(stage, size), found.q.moments())
+    return _Passed(found.q, value.numpy()[:, 0], error.numpy()[:, 0], found.converged.numpy())
+
+
+def _conditionals(
+    chunk: Sequence[Candidate], samples: Array, passed: _Passed
+) -> list[ConditionalPosteriors | None]:
+    """What fits keep: q(v|θ) at those samples of θ where it has finite moments."""
+    K, S, _ = samples.shape
+    moments = passed.q.moments()[:2]
+    mean, covariance = (part.numpy().reshape(K, S, *part.shape[1:]) for part in moments)
     found: list[ConditionalPosteriors | None] = []
     for k, c in enumerate(chunk):
         finite = np.flatnonzero(np.isfinite(mean[k].sum(axis=1) + covariance[k].sum(axis=(1, 2))))
@@ -198,44 +222,43 @@ def _conditionals(
     return found
 
 
-def _factor(
-    stage: StochasticStage, chunk: Sequence[Candidate], theta: Array, q: NaturalParameters
-) -> Array:
-    """Factors of q(θ): those that the climb has found, or from the curvature at fixed q(u)."""
-    if all(len(c.factor) for c in chunk):
-        found = np.zeros((*theta.shape, theta.shape[1]))
-        for k, c in enumerate(chunk):
-            found[k, : len(c.factor), : len(c.factor)] = c.factor
-        return found
-    shared, H = stage.comparison, theta.shape[1]
-    X, y = shared.data.sample(INFORMATION_ROWS, shared.rng("conditional information"))
-    steps = np.concatenate([np.zeros((1, H)), STEP * np.eye(H)])
-    field = MeanField(stage, theta, theta[:, np.newaxis] + steps)
-    precision = conditional_information(
-        field.marginals(X, q), y, shared.num_rows, shared.likelihood
-    )
-    precision += _inducing_information(stage, theta)
-    precision += stage.priors.precision[:, :, np.newaxis] * np.eye(H)
-    if shared.posterior == "diagonal":
-        precision = precision * np.eye(H)
-    return from_precision(theta, precision, np.zeros(len(theta)), stage.priors).factor
-
-
-def _inducing_information(stage: StochasticStage, theta: Array) -> Array:
-    """What u tells about θ through p(u|θ), whose covariance is Kuu: [K, H, H]."""
-    Z = stage.comparison.Z
-    noise = np.repeat(stage.jitter[:, np.newaxis], len(Z), axis=1)
-    return expected_information(stage.bank, theta, Z, len(Z), 0.0, noise)
-
-
 def _integrated(
+    stage: StochasticStage, samples: Array, factor: Array, passed: _Passed
+) -> tuple[Array, Array]:
+    """The bound with q(θ) q(u|θ) [K], and its standard error."""
+    value, error = (part.reshape(samples.shape[:2]) for part in (passed.value, passed.error))
+    return _over_theta(stage, samples, factor, value, error)
+
+
+def _over_theta(
+    stage: StochasticStage, samples: Array, factor: Array, value: Array, error: Array
+) -> tuple[Array, Array]:
+    """The bound over q(θ) [K] from that at its samples [K, S], and its standard error."""
+    rows = np.repeat(np.arange(len(samples)), samples.shape[1])
+    log_prior, _ = stage.priors.log_density(rows, samples.reshape(len(rows), -1))
+    joint = value + log_prior.reshape(value.shape)
+    pairs = 0.5 * (joint[:, :PAIRS] + joint[:, PAIRS:])
+    spread = pairs.std(axis=1, ddof=1) / math.sqrt(PAIRS)
+    elbo = pairs.mean(axis=1) + entropy(factor, stage.priors.used)
+    return elbo, np.hypot(spread, error.mean(axis=1))
+
+
+def _climbed_factor(chunk: Sequence[Candidate], theta: Array) -> Array:
+    """Factors of q(θ) that plain ascent has found: [K, H, H]."""
+    found = np.zeros((*theta.shape, theta.shape[1]))
+    for k, c in enumerate(chunk):
+        found[k, : len(c.factor), : len(c.factor)] = c.factor
+    return found
+
+
+def _mean_field(
     stage: StochasticStage,
     chunk: Sequence[Candidate],
     theta: Array,
     factor: Array,
     start: NaturalParameters,
 ) -> tuple[NaturalParameters, Array, Array]:
-    """q(u) shared by samples of q(θ), the bound [K] over them, and its standard error."""
+    """A q(u) that samples of q(θ) share, the bound [K] over them, and its standard error."""
     samples = _samples(stage, chunk, theta, factor)
     field, data = MeanField(stage, theta, samples), stage.comparison.data
     size = field.block_size
@@ -246,11 +269,4 @@ def _integrated(
     blocks = data.blocks(size)
     if not stage.comparison.likelihood.is_gaussian:
         blocks = _value_blocks(stage, size)
-    value, error = field.value(blocks, q)
-    rows = np.repeat(np.arange(len(theta)), samples.shape[1])
-    log_prior, _ = stage.priors.log_density(rows, samples.reshape(len(rows), -1))
-    joint = value + log_prior.reshape(value.shape)
-    pairs = 0.5 * (joint[:, :PAIRS] + joint[:, PAIRS:])
-    spread = pairs.std(axis=1, ddof=1) / math.sqrt(PAIRS)
-    elbo = pairs.mean(axis=1) + entropy(factor, stage.priors.used)
-    return q, elbo, np.hypot(spread, error.mean(axis=1))
+    return q, *_over_theta(stage, samples, factor, *field.value(blocks, q))

@@ -6,6 +6,7 @@ import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import gpflow
@@ -30,6 +31,13 @@ HALF_COUNT = 0.5
 
 FAR = 100.0
 """An unconstrained value at which Softplus and Exp are all but at the ends of their ranges."""
+
+
+PROBES = np.array([0.1, 0.5, -0.4, 2.3]), np.array([0.3, -1.2, 2.1, 2.2])
+"""Functions and targets at which densities are compared to see whether they have a scale, ..."""
+
+PROBED, STRETCH, SHIFT = 0.6, 3.7, 11.3
+"""... the scale there, and the units to which all of them are moved."""
 
 
 class Expectations(NamedTuple):
@@ -91,8 +99,22 @@ class Likelihood(Protocol):
         """A new GPflow likelihood with the learned parameter at a value."""
         ...
 
-    def at_level(self, level: float) -> Likelihood:
-        """The same for a function that varies around a level, which moments then leave out."""
+    @property
+    def scale_power(self) -> int:
+        """The power of the targets' scale that the learned parameter is in, 0 if there is none.
+
+        It is 1 for a standard deviation and 2 for a variance, if targets in other units have the
+        same density, but for the units, with a parameter in the same units.
+        """
+        ...
+
+    @property
+    def has_identity_link(self) -> bool:
+        """Whether the function is in the units of the targets."""
+        ...
+
+    def at_level(self, level: float, scale: float = 1.0) -> Likelihood:
+        """The same for a function level + scale · g, where moments that go in are those of g."""
         ...
 
 
@@ -106,6 +128,8 @@ class Gaussian:
     is_gaussian = True
     has_parameter = True
     parameter_name = "variance"
+    scale_power = 2
+    has_identity_link = True
 
     @property
     def parameter_start(self) -> float:
@@ -130,8 +154,8 @@ class Gaussian:
         bound = min(default_likelihood_positive_minimum(), 0.5 * noise)
         return gpflow.likelihoods.Gaussian(noise, variance_lower_bound=bound)
 
-    def at_level(self, level: float) -> Gaussian:
-        """The same: standardised targets have no level."""
+    def at_level(self, level: float, scale: float = 1.0) -> Gaussian:
+        """The same: standardised targets have no level and no scale."""
         return self
 
 
@@ -150,15 +174,17 @@ class GPflowLikelihood:
 
     The first of its parameters that is a positive number and trainable is learned for every
     candidate, with the prior of slot 0 of θ in place of one that it has for GPflow. The others
-    stay as they came with the object, which is copied. The function varies around ``level``, which
-    is left out of the means that go in and of pseudo-targets.
+    stay as they came with the object, which is copied. The function is level + scale · g, of which
+    g is what moments go in for and what pseudo-targets are about; targets stay as they are.
     """
 
     is_gaussian = False
 
-    def __init__(self, likelihood: gpflow.likelihoods.Likelihood, level: float = 0.0) -> None:
+    def __init__(
+        self, likelihood: gpflow.likelihoods.Likelihood, level: float = 0.0, scale: float = 1.0
+    ) -> None:
         _check_is_scalar(likelihood)
-        self.level = level
+        self.level, self.scale = level, scale
         self._likelihood = copy.deepcopy(likelihood)
         self.name = type(likelihood).__name__
         self.parameter_name = _learnable_parameter(likelihood)
@@ -172,11 +198,25 @@ class GPflowLikelihood:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Compiled functions stay behind: a copy compiles its own, in another process or here."""
-        return GPflowLikelihood, (self._likelihood, self.level)
+        return GPflowLikelihood, (self._likelihood, self.level, self.scale)
 
-    def at_level(self, level: float) -> GPflowLikelihood:
-        """The same for a function that varies around a level."""
-        return self if level == self.level else GPflowLikelihood(self._likelihood, level)
+    def at_level(self, level: float, scale: float = 1.0) -> GPflowLikelihood:
+        """The same for a function level + scale · g."""
+        if (level, scale) == (self.level, self.scale):
+            return self
+        return GPflowLikelihood(self._likelihood, level, scale)
+
+    @cached_property
+    def scale_power(self) -> int:
+        """1 or 2 where a learned scale or variance makes the density one of (y − f) / scale."""
+        if self.parameter_name is None:
+            return 0
+        return next((power for power in (1, 2) if _is_scale(self.to_gpflow, power)), 0)
+
+    @cached_property
+    def has_identity_link(self) -> bool:
+        """Whether the mean of targets is the function, or targets are the function and noise."""
+        return self.scale_power > 0 or _has_identity_link(self._likelihood)
 
     @property
     def has_parameter(self) -> bool:
@@ -185,16 +225,24 @@ class GPflowLikelihood:
 
     @property
     def parameter_start(self) -> float:
-        """The logarithm of the value that the parameter came with; zero if there is none."""
+        """The logarithm of the value that the parameter came with; zero if there is none.
+
+        That of a scale is a third of the function's, once this is known: the share of noise that
+        the prior of Gaussian noise expects.
+        """
         if self.parameter_name is None:
             return 0.0
+        if self.scale != 1.0 and self.scale_power:
+            return self.scale_power * (math.log(self.scale) + 0.5 * math.log(NOISE_START))
         return math.log(getattr(self._likelihood, self.parameter_name).numpy().item())
 
     def expectations(
         self, y: tf.Tensor, mean: tf.Tensor, variance: tf.Tensor, noise: tf.Tensor
     ) -> Expectations:
         """GPflow's variational expectations, a closed form or a quadrature, with derivatives."""
-        return Expectations(*self._evaluate(y, mean + self.level, variance, noise))
+        s = self.scale
+        e = Expectations(*self._evaluate(y, self.level + s * mean, s**2 * variance, noise))
+        return Expectations(e.value, s * e.by_mean, s**2 * e.by_variance, e.by_noise)
 
     def check_targets(self, y: Array, first_row: int = 1) -> None:
         """Refuse targets to which the likelihood gives no probability, naming the first."""
@@ -208,8 +256,8 @@ class GPflowLikelihood:
         )
 
     def pseudo_targets(self, y: Array) -> Array:
-        """The f, less its level, at which the mean of the likelihood is near y."""
-        return self._linked(y) - self.level
+        """The g at which the mean of the likelihood is near y."""
+        return np.asarray((self._linked(y) - self.level) / self.scale)
 
     def _linked(self, y: Array) -> Array:
         """The f at which the mean of the likelihood is near y, or y where its link is not known."""
@@ -276,6 +324,33 @@ def _variational_expectations(
     """GPflow's, of vectors or numbers; no likelihood here looks at inputs, so there are none."""
     Y, Fmu, Fvar = (tf.reshape(tensor, [-1, 1]) for tensor in (y, mean, variance))
     return likelihood.variational_expectations(Y[:, :0], Fmu, Fvar, Y)
+
+
+def _is_scale(at_value: Callable[[float], gpflow.likelihoods.Likelihood], power: int) -> bool:
+    """Whether the density is one of (y − f) / s, where a parameter is that power of s."""
+    before = _log_densities(at_value(PROBED**power), *PROBES)
+    moved = (STRETCH * part + SHIFT for part in PROBES)
+    after = _log_densities(at_value((STRETCH * PROBED) ** power), *moved)
+    if before is None or after is None:
+        return False
+    return bool(np.allclose(after + math.log(STRETCH), before, rtol=1e-8, atol=1e-8))
+
+
+def _log_densities(likelihood: gpflow.likelihoods.Likelihood, f: Array, y: Array) -> Array | None:
+    """Log densities of targets [n] at functions [n], none where they cannot be computed."""
+    F, Y = (tf.constant(part[:, np.newaxis], gpflow.default_float()) for part in (f, y))
+    try:
+        return np.ravel(likelihood.log_prob(F[:, :0], F, Y).numpy())
+    except Exception:  # Code of a user may refuse in any way.
+        return None
+
+
+def _has_identity_link(likelihood: gpflow.likelihoods.Likelihood) -> bool:
+    F = tf.constant(PROBES[0][:, np.newaxis], gpflow.default_float())
+    try:
+        return bool(np.allclose(likelihood.conditional_mean(F[:, :0], F), F, rtol=1e-8))
+    except Exception:  # Code of a user may refuse in any way.
+        return False
 
 
 def make_likelihood(likelihood: str | gpflow.likelihoods.Likelihood | Likelihood) -> Likelihood:

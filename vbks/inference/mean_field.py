@@ -55,11 +55,6 @@ class MeanField:
         value, error = self.here.value(blocks, self.moments(q))
         return self._by_sample(value), self._by_sample(error)
 
-    def marginals(self, X: Array, q: NaturalParameters) -> tuple[Array, Array, Array]:
-        """Means and variances of q(f), and noise variances, at rows X [n, D]: [K, S, n]."""
-        mean, variance, noise = self.here.marginals(X, self.moments(q))
-        return self._by_sample(mean), self._by_sample(variance), self._by_sample(noise)
-
     def _shared(self, rows: NaturalParameters) -> NaturalParameters:
         """Natural parameters of w that the samples of a candidate lead to on average."""
         precision = tf.linalg.matmul(rows.precision, self.change)

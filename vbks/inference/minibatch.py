@@ -72,12 +72,23 @@ class NaturalParameters(NamedTuple):
         )
 
     def or_prior(self) -> NaturalParameters:
-        """The same, with N(0, I) for candidates whose numbers are not all finite."""
+        """The same, with N(0, I) for candidates whose moments are not all finite."""
         prior = NaturalParameters.prior(*self.linear.shape)
-        sizes = tf.reduce_sum(tf.abs(self.precision), [1, 2]) + tf.reduce_sum(
-            tf.abs(self.linear), 1
-        )
-        return self.where(tf.math.is_finite(sizes), prior)
+        return self.where(tf.math.is_finite(self.moments().kl), prior)
+
+    def repeated(self, num: int) -> NaturalParameters:
+        """These with every candidate several times, one after the other."""
+        return NaturalParameters(*(tf.repeat(part, num, axis=0) for part in self))
+
+    def under_prior(self, change: tf.Tensor) -> NaturalParameters:
+        """The same sites beside another prior of u, for which v₀ = T v with a change T [K, M, M].
+
+        What rows add to N(0, I) is linear in u, so that P₀ − I turns into Tᵀ(P₀ − I)T.
+        """
+        added = tf.linalg.set_diag(self.precision, tf.linalg.diag_part(self.precision) - 1.0)
+        turned = tf.linalg.matmul(change, tf.linalg.matmul(added, change), transpose_a=True)
+        precision = tf.linalg.set_diag(turned, tf.linalg.diag_part(turned) + 1.0)
+        return NaturalParameters(precision, tf.linalg.matvec(change, self.linear, transpose_a=True))
 
     @classmethod
     def prior(cls, num_candidates: int, num_inducing: int) -> NaturalParameters:

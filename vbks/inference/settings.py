@@ -90,7 +90,7 @@ def compare(
     rows = prepare(data, standardise_targets=model.is_gaussian)
     _check_warp(model, rows)
     check_targets(model, rows)
-    model = model.at_level(rows.units.y_mean)
+    model = model.at_level(rows.units.y_mean, rows.units.y_scale)
     check_one_of("inference", inference, ("auto", "exact", "collapsed", "stochastic"))
     check_one_of("posterior", posterior, ("auto", "full", "diagonal", "laplace", "point"))
     check_one_of("ascent", ascent, ("natural", "plain"))

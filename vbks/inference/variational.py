@@ -79,7 +79,7 @@ class _Search:
 
     def __init__(self, log_density: LogDensity, laplace: Laplace, diagonal: bool) -> None:
         self.log_density = log_density
-        self.base = _diagonal_factor(laplace) if diagonal else laplace.factor
+        self.base = diagonal_factor(laplace) if diagonal else laplace.factor
         self.mean = laplace.mean
         self.used = laplace.used
         H = self.mean.shape[1]
@@ -152,7 +152,7 @@ class _Search:
         return x[:, :H], D
 
 
-def _diagonal_factor(laplace: Laplace) -> Array:
+def diagonal_factor(laplace: Laplace) -> Array:
     """Standard deviations of θ with all others held, on the diagonal."""
     scale = np.where(laplace.used, 1.0 / np.sqrt(np.einsum("rhh->rh", laplace.precision)), 0.0)
     return np.asarray(scale[:, :, None] * np.eye(scale.shape[1]))

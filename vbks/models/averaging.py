@@ -212,7 +212,8 @@ class Average:
             means, variances = _in_blocks(lambda rows: part.marginals(X[rows]), X)
             z = means[own] + np.sqrt(variances[own]) * normal
         if noisy and not self.likelihood.is_gaussian:
-            return draw_targets(self.likelihood, part.kernels.parameters[own], z, rng)
+            f = part.units.restore_targets(z)
+            return draw_targets(self.likelihood, part.kernels.parameters[own], f, rng)
         if noisy:
             z = z + np.sqrt(part.noise(X)[own]) * rng.standard_normal(z.shape)
         return part.units.restore_targets(z)

@@ -11,7 +11,7 @@ from gpflow.kernels import Kernel, White
 from gpflow.models import GPR, SGPR, SVGP
 
 from vbks.arrays import Array
-from vbks.data import TrainingData
+from vbks.data import TrainingData, Units
 from vbks.errors import DataError
 from vbks.inference.likelihoods import Gaussian, Likelihood
 from vbks.inference.local_fit import LocalFit
@@ -19,6 +19,7 @@ from vbks.kernels import KernelBank, bank_of, family_of, lay_out, to_gpflow
 from vbks.kernels.conversion import bindings
 from vbks.kernels.gpflow_kernels import FamilyKernel
 from vbks.kernels.layout import NOISE_SLOT
+from vbks.models.standardised_likelihood import StandardisedLikelihood
 
 LEAST_VARIANCE = 1e-12
 """GPflow's own lower bound of noise variances, 1e-6, is more than a fit may find."""
@@ -43,8 +44,8 @@ def gpflow_model(
 
     Inputs go in as ``data.units.standardise_inputs(X)``, and what comes out goes through
     ``restore_moments``. White noise is in the model's likelihood. What the fit has held is not
-    trainable. With a likelihood that is not Gaussian the function is on the scale of its link, its
-    level is the model's mean function, and only inputs are to be converted.
+    trainable. With a likelihood that has a link the function is on its scale, its level is the
+    model's mean function, and only inputs are to be converted.
     """
     kernel = _silenced(_held(fit))
     likelihood = Gaussian() if likelihood is None else likelihood
@@ -55,7 +56,7 @@ def gpflow_model(
             "take from its configuration. Call gpflow.config.set_default_jitter with it first."
         )
     if fit.bound == "stochastic":
-        level = 0.0 if likelihood.is_gaussian else data.units.y_mean
+        level = 0.0 if likelihood.has_identity_link else data.units.y_mean
         return _svgp(fit, kernel, noise, level)
     X, y = data.arrays()
     rows = (X, y[:, np.newaxis])
@@ -96,7 +97,7 @@ def _noise(
     fit: LocalFit, data: TrainingData, likelihood: Likelihood
 ) -> gpflow.likelihoods.Likelihood:
     if not likelihood.is_gaussian:
-        return likelihood.to_gpflow(float(np.exp(fit.theta[0])))
+        return _standardised(likelihood, float(np.exp(fit.theta[0])), data.units)
     bank = bank_of([fit.expression], fit.num_inputs, ard=fit.ard)
     X = data.arrays()[0] if fit.inducing is None else fit.inducing
     at_rows = bank.noise(fit.theta[np.newaxis], X).numpy()[0]
@@ -108,6 +109,18 @@ def _noise(
     return gpflow.likelihoods.Gaussian(
         NoiseVariance(bank, fit.theta, extra), variance_lower_bound=LEAST_VARIANCE
     )
+
+
+def _standardised(
+    likelihood: Likelihood, parameter: float, units: Units
+) -> gpflow.likelihoods.Likelihood:
+    """The likelihood for standardised targets, or for targets as they are if it has a link."""
+    if likelihood.scale_power:
+        return likelihood.to_gpflow(parameter / units.y_scale**likelihood.scale_power)
+    own = likelihood.to_gpflow(parameter)
+    if not likelihood.has_identity_link or (units.y_mean, units.y_scale) == (0.0, 1.0):
+        return own
+    return StandardisedLikelihood(own, units)
 
 
 def _silenced(kernel: Any) -> Any:

@@ -253,10 +253,10 @@ class Selection:
     def units(self) -> Units:
         """The units of the best candidate, which its GPflow model does not know.
 
-        With a likelihood that is not Gaussian only inputs are in other units there.
+        With a likelihood that has a link only inputs are in other units there.
         """
         units = self.data[self.best.warp].units
-        return units if self.likelihood.is_gaussian else units.with_targets_as_they_are()
+        return units if self.likelihood.has_identity_link else units.with_targets_as_they_are()
 
     def fit_of(self, expression: Expression | str, warp: str | None = None) -> LocalFit:
         """The fit of a candidate, in whatever order it is written; the best of its warps."""

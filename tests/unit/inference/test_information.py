@@ -1,16 +1,13 @@
 import numpy as np
-import pytest
 import tensorflow as tf
 from reference import kernel_matrix
 
 from vbks.inference import (
     ExactEvidence,
-    FixedTheta,
-    NaturalParameters,
     information,
     make_likelihood,
 )
-from vbks.inference.information import STEP, conditional_information, expected_information
+from vbks.inference.information import expected_information, parameter_information
 from vbks.kernels import Bank, lay_out
 
 EXPRESSIONS = ("SE", "C", "SE * PER + LIN", "LIN + WN * LIN")
@@ -107,61 +104,21 @@ def test_pieces__change_nothing(monkeypatch):
     )
 
 
-def stage(text, likelihood):
-    """Marginals at θ and with a step in each slot as a function of θ, and a q(v) to hold."""
-    bank, num_rows = Bank([text]), 2 * len(X)
-    rng = np.random.default_rng(3)
-    root = rng.normal(size=(1, len(Z), len(Z)))
-    precision = np.eye(len(Z)) + root @ root.swapaxes(1, 2)
-    linear = tf.constant(3 * rng.normal(size=(1, len(Z))))
-    q = NaturalParameters(tf.constant(precision), linear).moments()
+def test_parameter_information__is_the_curvature_of_the_bound():
+    likelihood, rng = make_likelihood("student_t"), np.random.default_rng(3)
+    mean, variance = rng.normal(size=(1, len(Y))), np.full((1, len(Y)), 0.1)
 
-    def at(theta):
-        return FixedTheta(bank, theta, tf.constant(Z), likelihood, num_rows, JITTER)
+    def value(log_noise):
+        moments = (tf.constant(part) for part in (mean, variance, np.exp(log_noise)))
+        return float(tf.reduce_sum(likelihood.expectations(tf.constant(Y), *moments).value))
 
-    def moved(theta):
-        steps = np.concatenate([np.zeros((1, theta.shape[1])), STEP * np.eye(theta.shape[1])])
-        return tuple(part.numpy() for part in at(theta[:, np.newaxis] + steps).marginals(X, q))
-
-    return at, moved, draw(bank), num_rows, q
+    here = np.full((1, len(Y)), -1.0)
+    moments = (tf.constant(part) for part in (mean, variance, np.exp(here)))
+    found = parameter_information(likelihood, tf.constant(Y), *moments)
+    curvature = -(value(here + 1e-3) - 2 * value(here) + value(here - 1e-3)) / 1e-6
+    np.testing.assert_allclose(found, max(curvature, 0.0), rtol=1e-2)
 
 
-@pytest.mark.parametrize("text", ["SE", "SE + LIN"])
-def test_conditional_information__equals_gauss_and_newton(text):
-    likelihood = make_likelihood("gaussian")
-    _, moved, theta, num_rows, q = stage(text, likelihood)
-    layout, m = lay_out(text), q.mean.numpy()[0]
-
-    def mean(own):
-        """Of q(f) at all rows: Kfu L⁻ᵀ m."""
-        L = np.linalg.cholesky(kernel_matrix(layout, own, Z) + JITTER * np.eye(len(Z)))
-        return kernel_matrix(layout, own, X, Z) @ np.linalg.solve(L.T, m)
-
-    slopes = derivatives(mean, theta[0])
-    expected = slopes @ slopes.T / np.exp(theta[0, 0])
-    expected[0, 0] += 0.5 * len(X)
-    expected *= num_rows / len(X)
-    found = conditional_information(moved(theta), Y, num_rows, likelihood)
-    np.testing.assert_allclose(found[0], expected, rtol=2e-3, atol=1e-3 * expected.max())
-
-
-def test_conditional_information__of_a_learned_parameter_is_its_curvature():
-    likelihood = make_likelihood("student_t")
-    at, moved, theta, num_rows, q = stage("SE", likelihood)
-    found = conditional_information(moved(theta), Y, num_rows, likelihood)
-
-    def value(change):
-        there = theta.copy()
-        there[:, 0] += change
-        return at(there[:, np.newaxis]).value([(X, Y)], q)[0].numpy()[0, 0]
-
-    curvature = -(value(1e-3) - 2 * value(0.0) + value(-1e-3)) / 1e-6
-    np.testing.assert_allclose(found[0, 0, 0], max(curvature, 0.0), rtol=1e-2)
-
-
-def test_conditional_information__of_a_parameter_that_is_idle_is_none():
-    likelihood = make_likelihood("bernoulli")
-    _, moved, theta, num_rows, _ = stage("SE", likelihood)
-    found = conditional_information(moved(theta), 1.0 * (Y > 0), num_rows, likelihood)
-    assert (found[0, 0] == 0).all()
-    assert np.linalg.eigvalsh(found[0, 1:, 1:]).min() > 0
+def test_parameter_information__of_a_parameter_that_is_idle_is_none():
+    likelihood, ones = make_likelihood("bernoulli"), tf.ones((1, len(Y)), tf.float64)
+    assert parameter_information(likelihood, tf.constant(1.0 * (Y > 0)), ones, ones, ones) == 0.0

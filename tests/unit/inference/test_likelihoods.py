@@ -493,3 +493,68 @@ def test_copies__have_the_same_expectations(
     before = ours.expectations(y, *at)
     for got, expected in zip(again(ours).expectations(y, *at), before, strict=True):
         np.testing.assert_array_equal(got, expected)
+
+
+class Laplacian(gpflow.likelihoods.ScalarLikelihood):
+    """Noise of a variance that is learned, with linear tails."""
+
+    def __init__(self):
+        super().__init__()
+        self.variance = gpflow.Parameter(0.5, transform=gpflow.utilities.positive())
+
+    def _scalar_log_prob(self, X, F, Y):
+        scale = tf.sqrt(0.5 * self.variance)
+        return -tf.abs(Y - F) / scale - tf.math.log(2.0 * scale)
+
+    def _conditional_mean(self, X, F):
+        return tf.identity(F)
+
+    def _conditional_variance(self, X, F):
+        return tf.ones_like(F) * self.variance
+
+
+@pytest.mark.parametrize(
+    ("given", "power"),
+    [
+        ("student_t", 1),
+        (Laplacian(), 2),
+        ("gaussian", 2),
+        ("gamma", 0),
+        ("poisson", 0),
+        ("beta", 0),
+    ],
+)
+def test_scale_power__tells_scales_and_variances_from_other_parameters(given, power):
+    likelihood = make_likelihood(given)
+    assert likelihood.scale_power == power
+    assert likelihood.has_identity_link == (power > 0)
+
+
+def test_identity_link__is_also_that_of_a_scale_which_is_held():
+    likelihood = StudentT(0.7)
+    gpflow.set_trainable(likelihood, False)
+    held = make_likelihood(likelihood)
+    assert held.has_identity_link
+    assert held.scale_power == 0
+
+
+@pytest.mark.parametrize("given", ["student_t", "poisson"])
+def test_scale__is_that_of_the_function(given):
+    """The bound is that of f = level + scale · g, and slopes are those for g."""
+    plain, rng = make_likelihood(given), np.random.default_rng(0)
+    scaled, y = plain.at_level(1.5, 0.4), tf.constant(rng.poisson(3.0, 5).astype(float))
+    mean, variance = (tf.constant(part) for part in (rng.normal(size=5), rng.uniform(size=5)))
+    noise = tf.fill([5], tf.constant(0.3, tf.float64))
+    with tf.GradientTape() as tape:
+        tape.watch([mean, variance])
+        f = 1.5 + 0.4 * mean, 0.16 * variance
+        expected = plain.expectations(y, *f, noise).value
+        total = tf.reduce_sum(expected)
+    slopes = tape.gradient(total, [mean, variance])
+    found = scaled.expectations(y, mean, variance, noise)
+    np.testing.assert_allclose(found.value, expected, rtol=1e-12)
+    np.testing.assert_allclose(found.by_mean, slopes[0], rtol=1e-7)
+    np.testing.assert_allclose(found.by_variance, slopes[1], rtol=1e-7)
+    np.testing.assert_allclose(
+        1.5 + 0.4 * scaled.pseudo_targets(y.numpy()), plain.pseudo_targets(y.numpy()), rtol=1e-12
+    )

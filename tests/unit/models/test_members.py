@@ -175,10 +175,35 @@ def test_noise_that_depends_on_the_inputs__is_so_in_gpr(text: str) -> None:
 
 
 def test_other_likelihood__has_the_learned_parameter() -> None:
-    fit = make_fit("SE", "stochastic")
-    model = gpflow_model(fit, make_data(), make_likelihood("student_t"))
+    fit, data = make_fit("SE", "stochastic"), make_data().with_level(5.0, 2.0)
+    model = gpflow_model(fit, data, make_likelihood("student_t"))
     assert isinstance(model.likelihood, gpflow.likelihoods.StudentT)
-    np.testing.assert_allclose(model.likelihood.scale, 0.3, rtol=1e-9)
+    np.testing.assert_allclose(model.likelihood.scale, 0.3 / 2.0, rtol=1e-9)
+
+
+def test_scale_that_is_held__stays_in_the_units_of_the_targets() -> None:
+    """A held scale of 0.3 is one of 0.15 for targets in units of 2."""
+    held = gpflow.likelihoods.StudentT(0.3)
+    gpflow.set_trainable(held, False)
+    fit, data = make_fit("SE", "stochastic"), make_data().with_level(5.0, 2.0)
+    model = gpflow_model(fit, data, make_likelihood(held))
+    other = gpflow_model(fit, data, make_likelihood("student_t"))
+    other.likelihood.scale.assign(0.15)
+    X, Y = inputs(), np.linspace(-1, 1, len(inputs()))[:, np.newaxis]
+    for name, given in (("predict_f", X), ("predict_y", X)):
+        for found, expected in zip(
+            getattr(model, name)(given), getattr(other, name)(given), strict=True
+        ):
+            np.testing.assert_allclose(found, expected, rtol=1e-10)
+    np.testing.assert_allclose(model.elbo((X, Y)), other.elbo((X, Y)), rtol=1e-10)
+    densities = (m.predict_log_density((X, Y)) for m in (model, other))
+    np.testing.assert_allclose(*densities, rtol=1e-10)
+    F = np.linspace(0, 1, len(X))[:, np.newaxis]
+    ours, theirs = model.likelihood, other.likelihood
+    np.testing.assert_allclose(ours.log_prob(X, F, Y), theirs.log_prob(X, F, Y), rtol=1e-10)
+    np.testing.assert_allclose(ours.conditional_mean(X, F), F, rtol=1e-10)
+    variances = (part.conditional_variance(X, F) for part in (ours, theirs))
+    np.testing.assert_allclose(*variances, rtol=1e-10)
 
 
 def test_highest_mode__is_the_one_taken() -> None:
