@@ -110,7 +110,7 @@ def run(context: Context) -> list[Figure]:
     """RMSE and NLPD of averaged and single predictions over several splits of two data sets."""
     size = QUICK if context.quick else FULL
     figures: list[Figure] = []
-    for read in (_read_swissgrid, _read_intel_lab):
+    for read in (read_swissgrid, read_intel_lab):
         rows = read(context)
         if rows is not None:
             figures += _measure(rows, size, context.seed)
@@ -136,7 +136,8 @@ def draw(lines: Sequence[Line], path: Path) -> None:
     canvas.savefig(path, dpi=120)
 
 
-def _read_swissgrid(context: Context) -> Table | None:
+def read_swissgrid(context: Context) -> Table | None:
+    """Energy every 15 minutes against days."""
     path = context.file("large/swissgrid_15min_2019_2020.csv")
     if path is None:
         return None
@@ -145,7 +146,8 @@ def _read_swissgrid(context: Context) -> Table | None:
     return Table("Swissgrid", "MWh", days[:, np.newaxis], table["kwh"].to_numpy() / 1000)
 
 
-def _read_intel_lab(context: Context) -> Table | None:
+def read_intel_lab(context: Context) -> Table | None:
+    """Temperature against the hour and the number of the sensor."""
     path = context.file("large/intel_lab_30min.csv")
     if path is None:
         return None
