@@ -26,6 +26,7 @@ from vbks.kernels.parameters import InputSummary
 from vbks.kernels.parts import parts_of
 from vbks.kernels.suggestions import FIRST_ZERO, num_waves, other_periods, suggested
 from vbks.kernels.summaries import pooled
+from vbks.kernels.target_level import start_at_level
 
 Place = TypeVar("Place")
 
@@ -96,7 +97,9 @@ def draw_starts(
     others = _starts(layout, summaries, num_starts - num_heirs, rng, {})
     width = CLIP_IN_SDS * layout.prior_sd
     starts = np.concatenate([heirs, others])
-    return np.clip(starts, layout.prior_mean - width, layout.prior_mean + width)
+    starts = np.clip(starts, layout.prior_mean - width, layout.prior_mean + width)
+    start_at_level(layout, _by_input(summaries), starts[num_heirs:])
+    return starts
 
 
 def _unexplained(
@@ -175,7 +178,7 @@ def _starts(
             f"'{layout.expression}' is laid out for {layout.num_inputs} inputs, "
             f"but {len(summaries)} were summarised."
         )
-    by_input = dict(enumerate(summaries)) | {None: pooled(summaries)}
+    by_input = _by_input(summaries)
     drawn = [
         [slot.parameter.draw_start(rng, by_input[slot.dim]) for slot in layout.slots]
         for _ in range(num_starts)
@@ -207,6 +210,11 @@ def _starts(
     for slot, value in known.items():
         starts[:, slot] = value
     return starts
+
+
+def _by_input(summaries: Sequence[InputSummary]) -> dict[int | None, InputSummary]:
+    """Summaries by their input, and of all inputs together for parameters that they share."""
+    return dict(enumerate(summaries)) | {None: pooled(summaries)}
 
 
 def _roughen(
@@ -243,10 +251,28 @@ def _roughen(
         rougher = slice(ROUGHER_START, ROUGHER_START + 1)
         starts[rougher] = starts[:1]
         starts[rougher, smooth] += math.log(ROUGHER)
+        _tell_apart(layout, by_input, starts[rougher])
     coarse = [k for k in smooth if by_input[layout.slots[k].dim].repeats >= MANY_REPEATS]
     if coarse:
         starts[8:9] = starts[:1]
         starts[8:9, coarse] = np.log([APART * spacings[k] for k in coarse])
+
+
+def _tell_apart(
+    layout: Layout, by_input: Mapping[int | None, InputSummary], starts: Array
+) -> None:
+    """Spread lengthscales of smooth terms of a sum that are all the same, down to a few spacings.
+
+    Terms that begin alike, as beside a wave, stay alike.
+    """
+    for terms in _smooth_terms(layout, layout.root):
+        slots = np.array([term.slots["lengthscales"] for term in terms], np.intp)
+        if len(terms) < 2 or not np.allclose(starts[:, slots], starts[:, slots[:1]]):
+            continue
+        for term, share in zip(slots, np.linspace(0.0, 1.0, len(slots)), strict=True):
+            for index in term:
+                shortest = math.log(MEMORY * by_input[layout.slots[index].dim].spacing)
+                starts[:, index] += share * np.minimum(shortest - starts[:, index], 0.0)
 
 
 def _spread_lengthscales(
