@@ -36,8 +36,11 @@ NEAR = 0.7
 ROUGHER = 0.2
 """Factor on all suggested lengthscales in one of the starts ..."""
 
+HEAVY_TAILS = 0.05
+"""... and α of rational quadratic leaves in it, which are rough at all scales below their own."""
+
 MEMORY = 3.0
-"""... and the shortest in another, in spacings."""
+"""The shortest lengthscale in another start, in spacings."""
 
 LEAST_SHARE = math.exp(-4.0)
 """Variance of the shortest of the terms that go from long to short, as a share of the longest's."""
@@ -160,10 +163,16 @@ def halved_periods(layout: Layout, theta: Array, fixed: Sequence[int] = ()) -> A
 def long_to_short(
     layout: Layout, summaries: Sequence[InputSummary], rng: np.random.Generator
 ) -> Array:
-    """The start whose smooth terms go from long to short: [1, H], or [0, H] if no sum has two."""
+    """Starts whose smooth terms go from long to short: [2, H], [1, H], or [0, H] if no sum has two.
+
+    There are two where terms of a sum would begin alike otherwise: from the range, and rougher.
+    """
     has_any = any(len(terms) > 1 for terms in _smooth_terms(layout, layout.root))
     starts = draw_starts(layout, summaries, LONG_TO_SHORT_START + 1, rng)
-    return starts[LONG_TO_SHORT_START:] if has_any else starts[:0]
+    rows = [LONG_TO_SHORT_START] if has_any else []
+    if any(_alike(layout, starts[:1])):
+        rows.append(ROUGHER_START)
+    return starts[rows]
 
 
 def _starts(
@@ -251,6 +260,7 @@ def _roughen(
         rougher = slice(ROUGHER_START, ROUGHER_START + 1)
         starts[rougher] = starts[:1]
         starts[rougher, smooth] += math.log(ROUGHER)
+        starts[rougher, _mixtures(layout)] = math.log(HEAVY_TAILS)
         _tell_apart(layout, by_input, starts[rougher])
     coarse = [k for k in smooth if by_input[layout.slots[k].dim].repeats >= MANY_REPEATS]
     if coarse:
@@ -258,21 +268,30 @@ def _roughen(
         starts[8:9, coarse] = np.log([APART * spacings[k] for k in coarse])
 
 
-def _tell_apart(
-    layout: Layout, by_input: Mapping[int | None, InputSummary], starts: Array
-) -> None:
+def _mixtures(layout: Layout) -> list[int]:
+    """Slots of α of rational quadratic leaves."""
+    return [k for k, slot in enumerate(layout.slots) if slot.parameter is families.MIXTURE]
+
+
+def _tell_apart(layout: Layout, by_input: Mapping[int | None, InputSummary], starts: Array) -> None:
     """Spread lengthscales of smooth terms of a sum that are all the same, down to a few spacings.
 
     Terms that begin alike, as beside a wave, stay alike.
     """
-    for terms in _smooth_terms(layout, layout.root):
-        slots = np.array([term.slots["lengthscales"] for term in terms], np.intp)
-        if len(terms) < 2 or not np.allclose(starts[:, slots], starts[:, slots[:1]]):
-            continue
+    for slots in _alike(layout, starts):
         for term, share in zip(slots, np.linspace(0.0, 1.0, len(slots)), strict=True):
             for index in term:
                 shortest = math.log(MEMORY * by_input[layout.slots[index].dim].spacing)
                 starts[:, index] += share * np.minimum(shortest - starts[:, index], 0.0)
+
+
+def _alike(layout: Layout, starts: Array) -> Iterator[list[tuple[int, ...]]]:
+    """Slots of lengthscales of each term, for sums whose smooth terms all have the same ones."""
+    for terms in _smooth_terms(layout, layout.root):
+        slots = [term.slots["lengthscales"] for term in terms]
+        values = {tuple(row) for own in slots for row in starts[:, own].round(6)}
+        if len(slots) > 1 and len(values) == 1:
+            yield slots
 
 
 def _spread_lengthscales(
