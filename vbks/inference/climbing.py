@@ -199,7 +199,7 @@ def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]
     evidence = comparison.final_evidence(max(c.jitter for c in chunk))
     starts = _climb_starts(chunk, comparison, evidence)
     climbed = _climb(chunk, starts, comparison, CLIMB_EVALUATIONS)
-    return _move_changes(climbed, comparison, evidence)
+    return move_changes(climbed, comparison, evidence)
 
 
 def begin_climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
@@ -212,7 +212,7 @@ def begin_climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Cand
     starts = _climb_starts(chunk, comparison, middle)
     schedules = [_climb_schedule(c) for c in chunk]
     climbed = climb_from(chunk, starts, comparison, middle, schedules, CLIMB_EVALUATIONS)
-    climbed = _move_changes(climbed, comparison, middle)
+    climbed = move_changes(climbed, comparison, middle)
     return [c if len(c.values) else b for c, b in zip(climbed, chunk, strict=True)]
 
 
@@ -225,7 +225,7 @@ def climb_on(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candida
     starts = [c.thetas[:n] for c, n in zip(chunk, left, strict=True)]
     climbed = _climb(chunk, starts, comparison, CLIMB_EVALUATIONS - BEGINNING, BEGINNING)
     evidence = comparison.final_evidence(max(c.jitter for c in chunk))
-    return _move_changes(climbed, comparison, evidence)
+    return move_changes(climbed, comparison, evidence)
 
 
 def _climb(
@@ -280,7 +280,7 @@ def _long_to_short(candidate: Candidate, comparison: Comparison) -> Array:
     return long_to_short(candidate.layout, comparison.summaries, rng)
 
 
-def _move_changes(
+def move_changes(
     chunk: Sequence[Candidate], comparison: Comparison, evidence: Evidence
 ) -> list[Candidate]:
     """Climb once more from the best place of each change, where new candidates have several.

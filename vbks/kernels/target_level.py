@@ -75,10 +75,11 @@ def _make_constant(
 def _constant_term(node: Node) -> int:
     """The place of the term of a sum that becomes a constant: a leaf C, another leaf, or any."""
 
-    def preference(place: int) -> tuple[bool, bool]:
+    def preference(place: int) -> int:
         expression = node.operands[place].expression
-        is_leaf = isinstance(expression, Leaf)
-        return not (is_leaf and family_of(expression.family).route == "one"), not is_leaf
+        if not isinstance(expression, Leaf):
+            return 2
+        return 0 if family_of(expression.family).route == "one" else 1
 
     able = [k for k, term in enumerate(node.operands) if _can_be_constant(term)]
     return min(able, key=preference)
