@@ -1,18 +1,23 @@
 """The kernels that the authors' programs chose for airline, mauna and solar, fitted from scratch.
 
 Scores are on the authors' scale, 2·NLL + p log n in raw units with their count p, lower being
-better, on the first nine tenths of each series. The authors' models have mean zero, so targets are
-only scaled where scores are held against theirs. Scores of centred targets, which is how vbks.fit
-has them, are shown beside: they are no comparison where the mean is far from zero, as a constant
-costs up to 2 log(mean / sd) there, 17 for each on solar. The authors' LINold is a line with a
-constant. Each start of the first look is also climbed from alone, on all rows, and those that reach
-the optimum of the fit are named.
+better, on the first nine tenths of each series. Targets are only scaled where scores are held
+against theirs: both programs ran with a mean of zero on targets as they are. Their records in
+jamesrobertlloyd/gpss-research say mean=MeanZero(), for ABCD in results/2013-12-16-extrap-GPSS-full
+and for CKS in results/2014-03-19-GPSS-orig, and print the values of the parameters, at which the
+likelihood of targets that are not centred is theirs to a hundredth of a nat: 471.83 for CKS on
+airline, −279.97 for CKS and −481.34 for ABCD-accuracy on solar. Scores of centred targets, which is
+how vbks.fit has them, are shown beside: they are no comparison where the mean is far from zero, as
+a constant costs up to 2 log(mean / sd) there, 17 for each on solar. The authors' LINold is a line
+with a constant. Each start of the first look is also climbed from alone, on all rows, and those
+that reach the optimum of the fit are named, be it only after one of several changes was moved.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,10 +26,13 @@ import pandas as pd
 from benchmarks.airline_mauna_solar import ALLOWED, METHODS, SERIES, as_expression
 from benchmarks.door.figure import Context, Figure
 from benchmarks.door.telling import tell
+from vbks.arrays import Array
 from vbks.data import TrainingData, prepare
 from vbks.grammar import Expression, parse
 from vbks.inference import LocalFit, fit_candidates
-from vbks.inference.climbing import CLIMB_EVALUATIONS, look_starts
+from vbks.inference.candidate import make_candidate
+from vbks.inference.climbing import CLIMB_EVALUATIONS, look_starts, move_changes
+from vbks.inference.comparison import Comparison
 from vbks.inference.posterior import maximise
 from vbks.inference.settings import RESTARTS, compare
 from vbks.kernels import candidate_rng, draw_starts, lay_out, start_scales
@@ -35,7 +43,7 @@ SAME = 0.5
 
 NAMES = {
     0: "as suggested",
-    LINES_START: "drawn, or lines before the data or zero where the target is small",
+    LINES_START: "drawn (2) or lines before the data or zero where the target is small",
     ROUGHER_START: "rougher",
     MEMORY_START: "last lengthscale short",
     LONG_TO_SHORT_START: "long to short",
@@ -109,5 +117,20 @@ def _found_by(fit: LocalFit, data: TrainingData, seed: int) -> Iterator[str]:
     scales = start_scales(layout, comparison.summaries, starts)
     found = maximise(posterior, starts, CLIMB_EVALUATIONS, None, scales)
     wanted = fit.modes[0].log_likelihood + fit.modes[0].log_prior - SAME
-    for row in np.flatnonzero(-found.loss >= wanted):
-        yield NAMES.get(int(row), f"{'near the suggested' if row % 2 else 'drawn'} ({row})")
+    for row, (theta, value) in enumerate(zip(found.x, -found.loss, strict=True)):
+        name = NAMES.get(row, f"{'near the suggested' if row % 2 else 'drawn'} ({row})")
+        if value >= wanted:
+            yield name
+        elif _with_a_change_moved(fit.expression, theta, value, comparison) >= wanted:
+            yield f"{name}, then a change elsewhere"
+
+
+def _with_a_change_moved(
+    expression: Expression, theta: Array, value: float, comparison: Comparison
+) -> float:
+    """The log posterior that is reached from θ [H], of this value, with a change moved."""
+    candidate = make_candidate(expression, comparison, None)
+    candidate = replace(candidate, thetas=theta[np.newaxis], values=np.array([value]))
+    evidence = comparison.final_evidence(comparison.jitter)
+    (moved,) = move_changes([candidate], comparison, evidence)
+    return moved.best

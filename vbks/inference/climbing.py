@@ -25,6 +25,7 @@ from vbks.kernels import (
     draw_starts,
     halved_periods,
     long_to_short,
+    moved_changes,
     num_waves,
     start_scales,
 )
@@ -69,6 +70,12 @@ twenty candidates."""
 
 HEAD_START = 30
 """Evaluations of a start that had no look, before it is climbed from beside the others."""
+
+MOVE_EVALUATIONS = 60
+"""Evaluations of a climb in which one of several changes is in another place ..."""
+
+MOVE_SCHEDULE = ((10, 2), (25, 1))
+"""... and how many of these, one for each change, go on after so many."""
 
 BEGINNING = 16
 """Evaluations of a climb after which candidates far behind leave, where there are many."""
@@ -195,7 +202,8 @@ def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]
         return climb_on(begin_climb(chunk, comparison), comparison)
     evidence = comparison.final_evidence(max(c.jitter for c in chunk))
     starts = _climb_starts(chunk, comparison, evidence)
-    return _climb(chunk, starts, comparison, CLIMB_EVALUATIONS)
+    climbed = _climb(chunk, starts, comparison, CLIMB_EVALUATIONS)
+    return move_changes(climbed, comparison, evidence)
 
 
 def begin_climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
@@ -208,6 +216,7 @@ def begin_climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Cand
     starts = _climb_starts(chunk, comparison, middle)
     schedules = [_climb_schedule(c) for c in chunk]
     climbed = climb_from(chunk, starts, comparison, middle, schedules, CLIMB_EVALUATIONS)
+    climbed = move_changes(climbed, comparison, middle)
     return [c if len(c.values) else b for c, b in zip(climbed, chunk, strict=True)]
 
 
@@ -218,7 +227,9 @@ def climb_on(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candida
         return _climb(chunk, starts, comparison, CLIMB_EVALUATIONS)
     left = [min(n for e, n in _climb_schedule(c) if e <= BEGINNING) for c in chunk]
     starts = [c.thetas[:n] for c, n in zip(chunk, left, strict=True)]
-    return _climb(chunk, starts, comparison, CLIMB_EVALUATIONS - BEGINNING, BEGINNING)
+    climbed = _climb(chunk, starts, comparison, CLIMB_EVALUATIONS - BEGINNING, BEGINNING)
+    evidence = comparison.final_evidence(max(c.jitter for c in chunk))
+    return move_changes(climbed, comparison, evidence)
 
 
 def _climb(
@@ -271,6 +282,42 @@ def _halved(candidate: Candidate) -> Array:
 def _long_to_short(candidate: Candidate, comparison: Comparison) -> Array:
     rng = candidate_rng(comparison.seed, candidate.expression)
     return long_to_short(candidate.layout, comparison.summaries, rng)
+
+
+def move_changes(
+    chunk: Sequence[Candidate], comparison: Comparison, evidence: Evidence
+) -> list[Candidate]:
+    """Climb once more from the best place of each change, where new candidates have several.
+
+    Of all places of one change, with the rest as it was found, the one with the highest log
+    posterior is climbed from. Candidates keep what they had besides.
+    """
+    moved = list(chunk)
+    for k, c in enumerate(chunk):
+        if c.has_begun or c.parent is not None or not len(c.values):
+            continue
+        places = moved_changes(c.layout, comparison.summaries, c.thetas[0], c.fixed)
+        if not len(places):
+            continue
+        posterior = comparison.log_posterior([c.expression], evidence)
+        flat = places.reshape(-1, places.shape[-1])
+        values, _ = posterior(np.zeros(len(flat), np.intp), flat)
+        values = np.where(np.isfinite(values), values, -np.inf).reshape(places.shape[:2])
+        starts = places[np.arange(len(places)), values.argmax(axis=1)]
+        (found,) = climb_from(
+            [c], [starts], comparison, evidence, [MOVE_SCHEDULE], MOVE_EVALUATIONS
+        )
+        moved[k] = _together(c, found)
+    return moved
+
+
+def _together(one: Candidate, other: Candidate) -> Candidate:
+    """A candidate with the optima of two, best first; it has converged if the best one has."""
+    thetas = np.concatenate([one.thetas, other.thetas])
+    values = np.concatenate([one.values, other.values])
+    order = distinct(thetas, -values)
+    best = one if one.best >= other.best else other
+    return replace(one, thetas=thetas[order], values=values[order], converged=best.converged)
 
 
 def climb_from(

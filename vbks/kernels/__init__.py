@@ -10,6 +10,7 @@ from vbks.kernels.given import GivenValues
 from vbks.kernels.gpflow_bank import GPflowBank, KernelBank, bank_of
 from vbks.kernels.inheritance import Parent
 from vbks.kernels.layout import Layout, Slot, lay_out
+from vbks.kernels.moved_changes import moved_changes
 from vbks.kernels.parameters import (
     Fixed,
     Flat,
@@ -59,6 +60,7 @@ __all__ = [
     "is_batchable",
     "lay_out",
     "long_to_short",
+    "moved_changes",
     "num_free_parameters",
     "num_traces",
     "num_waves",

@@ -177,6 +177,8 @@ class InputSummary:
     """Where the target may change its character for good ..."""
     windows: tuple[Stretch, ...] = ()
     """... and where it may have another one for a while."""
+    level: float = 0.0
+    """The mean of the target, which is zero where targets are centred."""
 
     @property
     def range(self) -> float:

@@ -26,6 +26,7 @@ from vbks.kernels.parameters import InputSummary
 from vbks.kernels.parts import parts_of
 from vbks.kernels.suggestions import FIRST_ZERO, num_waves, other_periods, suggested
 from vbks.kernels.summaries import pooled
+from vbks.kernels.target_level import start_at_level
 
 Place = TypeVar("Place")
 
@@ -35,8 +36,11 @@ NEAR = 0.7
 ROUGHER = 0.2
 """Factor on all suggested lengthscales in one of the starts ..."""
 
+HEAVY_TAILS = 0.05
+"""... and α of rational quadratic leaves in it, which are rough at all scales below their own."""
+
 MEMORY = 3.0
-"""... and the shortest in another, in spacings."""
+"""The shortest lengthscale in another start, in spacings."""
 
 LEAST_SHARE = math.exp(-4.0)
 """Variance of the shortest of the terms that go from long to short, as a share of the longest's."""
@@ -96,7 +100,9 @@ def draw_starts(
     others = _starts(layout, summaries, num_starts - num_heirs, rng, {})
     width = CLIP_IN_SDS * layout.prior_sd
     starts = np.concatenate([heirs, others])
-    return np.clip(starts, layout.prior_mean - width, layout.prior_mean + width)
+    starts = np.clip(starts, layout.prior_mean - width, layout.prior_mean + width)
+    start_at_level(layout, _by_input(summaries), starts[num_heirs:])
+    return starts
 
 
 def _unexplained(
@@ -157,10 +163,16 @@ def halved_periods(layout: Layout, theta: Array, fixed: Sequence[int] = ()) -> A
 def long_to_short(
     layout: Layout, summaries: Sequence[InputSummary], rng: np.random.Generator
 ) -> Array:
-    """The start whose smooth terms go from long to short: [1, H], or [0, H] if no sum has two."""
+    """Starts whose smooth terms go from long to short: [2, H], [1, H], or [0, H] if no sum has two.
+
+    There are two where terms of a sum would begin alike otherwise: from the range, and rougher.
+    """
     has_any = any(len(terms) > 1 for terms in _smooth_terms(layout, layout.root))
     starts = draw_starts(layout, summaries, LONG_TO_SHORT_START + 1, rng)
-    return starts[LONG_TO_SHORT_START:] if has_any else starts[:0]
+    rows = [LONG_TO_SHORT_START] if has_any else []
+    if any(_alike(layout, starts[:1])):
+        rows.append(ROUGHER_START)
+    return starts[rows]
 
 
 def _starts(
@@ -175,7 +187,7 @@ def _starts(
             f"'{layout.expression}' is laid out for {layout.num_inputs} inputs, "
             f"but {len(summaries)} were summarised."
         )
-    by_input = dict(enumerate(summaries)) | {None: pooled(summaries)}
+    by_input = _by_input(summaries)
     drawn = [
         [slot.parameter.draw_start(rng, by_input[slot.dim]) for slot in layout.slots]
         for _ in range(num_starts)
@@ -207,6 +219,11 @@ def _starts(
     for slot, value in known.items():
         starts[:, slot] = value
     return starts
+
+
+def _by_input(summaries: Sequence[InputSummary]) -> dict[int | None, InputSummary]:
+    """Summaries by their input, and of all inputs together for parameters that they share."""
+    return dict(enumerate(summaries)) | {None: pooled(summaries)}
 
 
 def _roughen(
@@ -243,10 +260,38 @@ def _roughen(
         rougher = slice(ROUGHER_START, ROUGHER_START + 1)
         starts[rougher] = starts[:1]
         starts[rougher, smooth] += math.log(ROUGHER)
+        starts[rougher, _mixtures(layout)] = math.log(HEAVY_TAILS)
+        _tell_apart(layout, by_input, starts[rougher])
     coarse = [k for k in smooth if by_input[layout.slots[k].dim].repeats >= MANY_REPEATS]
     if coarse:
         starts[8:9] = starts[:1]
         starts[8:9, coarse] = np.log([APART * spacings[k] for k in coarse])
+
+
+def _mixtures(layout: Layout) -> list[int]:
+    """Slots of α of rational quadratic leaves."""
+    return [k for k, slot in enumerate(layout.slots) if slot.parameter is families.MIXTURE]
+
+
+def _tell_apart(layout: Layout, by_input: Mapping[int | None, InputSummary], starts: Array) -> None:
+    """Spread lengthscales of smooth terms of a sum that are all the same, down to a few spacings.
+
+    Terms that begin alike, as beside a wave, stay alike.
+    """
+    for slots in _alike(layout, starts):
+        for term, share in zip(slots, np.linspace(0.0, 1.0, len(slots)), strict=True):
+            for index in term:
+                shortest = math.log(MEMORY * by_input[layout.slots[index].dim].spacing)
+                starts[:, index] += share * np.minimum(shortest - starts[:, index], 0.0)
+
+
+def _alike(layout: Layout, starts: Array) -> Iterator[list[tuple[int, ...]]]:
+    """Slots of lengthscales of each term, for sums whose smooth terms all have the same ones."""
+    for terms in _smooth_terms(layout, layout.root):
+        slots = [term.slots["lengthscales"] for term in terms]
+        values = {tuple(row) for own in slots for row in starts[:, own].round(6)}
+        if len(slots) > 1 and len(values) == 1:
+            yield slots
 
 
 def _spread_lengthscales(

@@ -48,7 +48,7 @@ def _summary(x: Array, y: Array) -> InputSummary:
     distinct, _ = merge_repeats(x, y)
     if len(distinct) < 2:
         centre = float(distinct.sum())
-        return InputSummary(centre - 0.5, centre + 0.5, 1.0)
+        return InputSummary(centre - 0.5, centre + 0.5, 1.0, level=float(y.mean()))
     spacing = float(np.median(np.diff(distinct)))
     places = quiet_places(x, y) if len(distinct) >= LEAST_PLACES else ()
     changes, windows = stretches(x, y)
@@ -61,6 +61,7 @@ def _summary(x: Array, y: Array) -> InputSummary:
         len(x) / len(distinct),
         changes,
         windows,
+        float(y.mean()),
     )
 
 
@@ -105,4 +106,5 @@ def pooled(summaries: Sequence[InputSummary]) -> InputSummary:
         max(x.high for x in summaries),
         float(np.median([x.spacing for x in summaries])),
         tuple(periods),
+        level=max((x.level for x in summaries), key=abs),
     )

@@ -240,3 +240,20 @@ def test_climb_on__ends_as_high_as_a_whole_climb(comparison: Comparison) -> None
     (in_two,) = climbing.climb_on([begun], comparison)
     assert begun.best <= in_two.best + 1e-9
     assert in_two.best == pytest.approx(whole.best, abs=0.03)
+
+
+def test_climb__puts_one_of_several_changes_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.linspace(0, 10, 120)
+    sds = np.where((X > 2) & (X < 3), 1.0, np.where((X > 7) & (X < 8), 5.0, 0.2))
+    y = sds * np.random.default_rng(1).normal(size=len(X))
+    bursts = compare((X, y), 1, inference="exact", posterior="point", restarts=4)[0]
+    candidate = make_candidate(parse("CW[1](WN, WN) + CW[1](WN, WN)"), bursts, None)
+    at_one = {"location": 0.87, "steepness": 3.5, "width": -1.06}
+    slots = [slot.parameter for slot in candidate.layout.slots]
+    theta = np.array([at_one.get(slot.name, slot.prior.mean) for slot in slots])
+    begun = at(candidate, bursts, [theta])
+    (moved,) = climb([begun], bursts)
+    monkeypatch.setattr(climbing, "moved_changes", lambda *_: np.zeros((0, 0, len(theta))))
+    (stayed,) = climb([begun], bursts)
+    assert moved.best > stayed.best + 5.0
+    assert stayed.best in moved.values

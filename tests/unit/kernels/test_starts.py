@@ -423,11 +423,28 @@ def test_draw_starts__one_goes_from_long_to_short_terms_of_a_sum() -> None:
 
 
 def test_long_to_short__is_that_start_and_none_without_two_such_terms() -> None:
-    for text, num in (("(SE + RQ) * (SE + PER)", 1), ("SE * PER + SE", 0), ("LIN + PER", 0)):
+    for text, num in (("SE + RQ + PER", 1), ("SE * PER + SE", 0), ("LIN + PER", 0)):
         layout = lay_out(text)
         found = long_to_short(layout, LINE, np.random.default_rng(0))
         starts = draw_starts(layout, LINE, 8, np.random.default_rng(0))
         np.testing.assert_array_equal(found, starts[7:][:num])
+
+
+def test_long_to_short__has_a_rougher_start_where_terms_would_be_alike() -> None:
+    layout = lay_out("SE + PER * (SE + SE)")
+    found = long_to_short(layout, LINE, np.random.default_rng(0))
+    starts = draw_starts(layout, LINE, 8, np.random.default_rng(0))
+    np.testing.assert_array_equal(found, starts[[7, 4]])
+    x = LINE[0]
+    long, short = values(layout, starts[4], "lengthscales")[2:]
+    assert (long, short) == pytest.approx((np.log(0.2 * x.range), np.log(3 * x.spacing)))
+
+
+def test_draw_starts__rougher_rational_quadratics_have_heavy_tails() -> None:
+    layout = lay_out("RQ * LIN")
+    starts = draw_starts(layout, LINE, 8, np.random.default_rng(0))
+    alpha = layout.names.index(".kernels[0].alpha")
+    assert starts[4, alpha] == pytest.approx(np.log(0.05))
 
 
 def test_draw_starts__one_has_several_line_factors_grow_from_before_the_data() -> None:

@@ -21,7 +21,7 @@ def test_summarise_inputs__of_each_input_has_range_spacing_and_periods() -> None
 
 def test_summarise_inputs__takes_repeats_as_one_value() -> None:
     (summary,) = summarise_inputs(np.repeat([0.0, 2.0, 4.0], 7), np.arange(21.0))
-    assert summary == InputSummary(0.0, 4.0, 2.0, repeats=7.0)
+    assert summary == InputSummary(0.0, 4.0, 2.0, repeats=7.0, level=10.0)
 
 
 @pytest.mark.parametrize("zero", [-0.6, 0.0, 0.4])
