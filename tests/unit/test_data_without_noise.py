@@ -125,7 +125,7 @@ def test_line__is_continued() -> None:
 def test_averages__leave_out_candidates_far_behind() -> None:
     selection, _ = fit_shape("line", 20, space=("LIN", "SE"))
     first = selection.best
-    near, far = (replace(first, elbo=first.elbo - d) for d in (5.0, 1.1 * FAR_BEHIND))
+    near, far = (replace(first, evidence=first.evidence - d) for d in (5.0, 1.1 * FAR_BEHIND))
     fits, weights = [first, near, far], np.array([0.7, 0.2, 0.1])
     kept = averaged_weights(fits, BeliefSettings("vbks"), weights)
     np.testing.assert_allclose(kept, [7 / 9, 2 / 9, 0.0])
