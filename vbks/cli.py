@@ -95,7 +95,11 @@ def fit(
     ] = "grow",
     method: Annotated[MethodName, typer.Option(help="How kernels are searched.")] = "vbks",
     belief: Annotated[
-        Literal["vbks", "bayes", "stacking"] | None, typer.Option(help="How kernels are weighted.")
+        Literal["bayes", "vbks"] | None, typer.Option(help="How the belief is formed.")
+    ] = None,
+    weights: Annotated[
+        Literal["auto", "belief", "stacking"] | None,
+        typer.Option(help="What predictions are averaged with."),
     ] = None,
     inference: Annotated[
         Literal["auto", "exact", "collapsed", "stochastic"],
@@ -138,7 +142,7 @@ def fit(
     _import_tensorflow()
     from vbks.fitting import fit as fit_rows
 
-    settings: dict[str, Any] = {} if belief is None else {"belief": belief}
+    settings: dict[str, Any] = {"belief": belief, "weights": weights}
     selection = fit_rows(
         X,
         target,

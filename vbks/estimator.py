@@ -17,7 +17,7 @@ from vbks.data.times import places_of_instants, with_days
 from vbks.data.training import MIN_ROWS
 from vbks.fitting import Space, fit
 from vbks.inference.local_fit import Posterior
-from vbks.inference.settings import RESTARTS, Inference
+from vbks.inference.settings import Inference
 from vbks.selection import BeliefSettings, Budget, KernelPrior, Weighting
 
 LARGEST_SEED = 2**31 - 1
@@ -51,7 +51,7 @@ class VBKSRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         warps: Literal["auto"] | Sequence[str] = "auto",
         bounds: tuple[float, float] | None = None,
         families: Sequence[str] | None = None,
-        restarts: int = RESTARTS,
+        restarts: int | None = None,
         budget: float | Budget | None = None,
         random_state: int | np.random.RandomState | None = 0,
         progress: bool = False,

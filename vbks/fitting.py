@@ -22,7 +22,7 @@ from vbks.inference.levels import level_of, scale_of
 from vbks.inference.likelihoods import Likelihood
 from vbks.inference.local_fit import Posterior
 from vbks.inference.progress import reporting
-from vbks.inference.settings import RESTARTS, Inference, check_targets
+from vbks.inference.settings import Inference, check_targets, usual_restarts
 from vbks.kernels import GivenValues, read_standardised
 from vbks.prediction import Selection
 from vbks.prediction.tracing import trace_belief
@@ -182,7 +182,7 @@ def fit(
         given: dict[str, Any] = {
             "batch_size": batch_size,
             "likelihood": model,
-            "restarts": restarts or RESTARTS,
+            "restarts": restarts or usual_restarts(rows.num_rows),
             "ard": not is_paper,
             "given": values,
             "memory": place.memory,

@@ -37,6 +37,7 @@ from vbks.execution import Stage, Workshop
 from vbks.grammar import Expression, space, structures
 from vbks.inference import LocalFit
 from vbks.inference.proposal import pairs_of
+from vbks.inference.settings import usual_restarts
 from vbks.kernels import Bank, Normal, lay_out, slot_priors
 from vbks.prediction import Selection
 from vbks.selection import Budget, LastFits, Purse
@@ -187,7 +188,8 @@ def _one(case: Case, seed: int, number: int) -> Outcome:
 def fit_structures(rows: TrainingData, candidates: Sequence[Expression]) -> list[LocalFit]:
     """Fits of a space as `vbks.fit` makes them, of targets that stay as they are."""
     data: dict[Warp, TrainingData] = {Identity(): rows}
-    search = Workshop(data, Stage("exact", "laplace"))
+    settings = {"restarts": usual_restarts(rows.num_rows)}
+    search = Workshop(data, Stage("exact", "laplace"), settings=settings)
     final = Workshop(data, Stage("exact", "full", importance=True), race=False)
     fits = search.fit(pairs_of(candidates, (Identity(),)))
     done, _ = LastFits(final, SLACK).finish(fits, Purse(Budget()))

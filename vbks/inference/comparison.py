@@ -68,7 +68,7 @@ CHUNK_ELEMENTS = 1_200_000
 """... and not more than have so many numbers in their kernel matrices: few enough to hand out, and
 less than a minute of work in most cases, which is what an interruption may cost."""
 
-IMPORTANCE_SAMPLES = (128, 1024)
+IMPORTANCE_SAMPLES = (128, 4096)
 """Samples of θ by which an evidence is estimated, at least and at most ..."""
 
 IMPORTANCE_ELEMENTS = 20_000_000

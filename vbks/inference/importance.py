@@ -10,22 +10,30 @@ from scipy.special import gammaln, logsumexp
 
 from vbks.arrays import Array, Mask, Rows
 
-ITERATIONS = (4, 8)
+ITERATIONS = (3, 8)
 """Times that samples are drawn, at least and at most; after each, the proposal is fitted to all
 samples so far ..."""
 
-ENOUGH = 0.1
+ENOUGH = 0.05
 """... until the standard error is below this, in nats: evidences that differ by less are alike."""
 
-SHARES = {1.0: 0.5, 2.0: 0.3}
-"""Shares of the first proposal by the factor on the width of q(θ); what is left is the prior's,
-which finds modes that no start has found."""
+LEAST_AT_ONCE = 64
+"""Samples that are drawn at once at least; with fewer in all there are fewer iterations."""
+
+SHARES = {1.0: 0.4, 2.0: 0.15}
+"""Shares of the first proposal by the factor on the width of q(θ) ..."""
+
+FROM_PRIOR = 0.1
+"""... and the share of the prior, which finds modes that no start has found. What is left is shared
+by q(θ) with a single entry from the prior: where data say little about a period or a lengthscale,
+the posterior is as wide as the prior in it, and a Gaussian around a mode is not."""
 
 FREEDOM = 5.0
 """Degrees of freedom of the Student-t components: their tails are wider than the posterior's."""
 
-LEAST_SHARE = 0.02
-"""Every component keeps this share, so that none is lost by chance."""
+LEAST_SHARE = 0.01
+"""Components with a smaller share of the weights are dropped after each iteration, but for the
+prior, which keeps this share."""
 
 CAUTION = 2.0
 """Effective samples for each dimension at which a component moves half of the way to them."""
@@ -45,7 +53,10 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False)
 class StudentMixture:
-    """A mixture of Student-t distributions: shares [R], means [R, d], lower factors [R, d, d]."""
+    """A mixture of Student-t distributions: shares [R], means [R, d], lower factors [R, d, d].
+
+    The last component is the widest and stays when it is fitted to samples.
+    """
 
     shares: Array
     means: Array
@@ -81,8 +92,10 @@ class StudentMixture:
             old = self.factors[k] @ self.factors[k].T
             covariance = trust * (steps.T * pulls) @ steps / total + (1.0 - trust) * old
             means[k], factors[k] = mean, np.linalg.cholesky(covariance)
-        shares = owners.sum(axis=1) + LEAST_SHARE * weights.sum()
-        return StudentMixture(shares / shares.sum(), means, factors)
+        shares = owners.sum(axis=1) / weights.sum()
+        shares[-1] = max(shares[-1], LEAST_SHARE)
+        kept = shares >= LEAST_SHARE
+        return StudentMixture(shares[kept] / shares[kept].sum(), means[kept], factors[kept])
 
     def _log_parts(self, x: Array) -> tuple[Array, Array]:
         """Log densities of the components with their shares, and squared distances: [R, n]."""
@@ -112,17 +125,31 @@ class Target:
     sd: Array
 
     def proposal(self) -> StudentMixture:
-        """q(θ) as it is, q(θ) wider, and the prior, over the entries that are used."""
+        """q(θ) as it is and wider, with one entry from the prior, and the prior itself."""
         used, num = self.used, len(self.means)
+        means, centre, sd = self.means[:, used], self.centre[used], self.sd[used]
+        d = len(centre)
         square = np.ix_(np.arange(num), used, used)
         covariances = self.factors[square] @ np.swapaxes(self.factors[square], 1, 2)
         roots = np.linalg.cholesky(covariances)
-        wide = [factor * roots for factor in SHARES]
+        mixed_means = np.repeat(means[:, np.newaxis], d, axis=1)
+        mixed = np.repeat(covariances[:, np.newaxis], d, axis=1)
+        for entry in range(d):
+            mixed_means[:, entry, entry] = centre[entry]
+            mixed[:, entry, entry, :] = mixed[:, entry, :, entry] = 0.0
+            mixed[:, entry, entry, entry] = sd[entry] ** 2
+        rest = 1.0 - sum(SHARES.values()) - FROM_PRIOR
         shares = [np.full(num, share / num) for share in SHARES.values()]
         return StudentMixture(
-            np.concatenate([*shares, [1.0 - sum(SHARES.values())]]),
-            np.concatenate([*[self.means[:, used]] * len(SHARES), self.centre[used][np.newaxis]]),
-            np.concatenate([*wide, np.diag(self.sd[used])[np.newaxis]]),
+            np.concatenate([*shares, np.full(num * d, rest / (num * d)), [FROM_PRIOR]]),
+            np.concatenate([*[means] * len(SHARES), mixed_means.reshape(-1, d), centre[None]]),
+            np.concatenate(
+                [
+                    *(factor * roots for factor in SHARES),
+                    np.linalg.cholesky(mixed).reshape(-1, d, d),
+                    np.diag(sd)[np.newaxis],
+                ]
+            ),
         )
 
 
@@ -138,18 +165,18 @@ def estimate_evidences(
     Cornuet et al., 2012). A target whose covariance is singular has no estimate.
     """
     runs = [_begin(target, rng) for target, rng in zip(targets, rngs, strict=True)]
-    going = [k for k, run in enumerate(runs) if run is not None]
+    going = {k: run for k, run in enumerate(runs) if run is not None}
     least, most = ITERATIONS
-    num = max(1, num_samples // most)
-    for iteration in range(1, most + 1):
+    num = max(LEAST_AT_ONCE, num_samples // most)
+    for iteration in range(1, min(most, max(1, num_samples // num)) + 1):
         if not going:
             break
-        theta = np.concatenate([_drawn(runs[k], num) for k in going])
-        values = log_densities(np.repeat(going, num), theta).reshape(len(going), num)
-        for k, own in zip(going, values, strict=True):
-            _absorb(runs[k], own)
+        theta = np.concatenate([run.draw(num) for run in going.values()])
+        values = log_densities(np.repeat(list(going), num), theta).reshape(len(going), num)
+        for run, own in zip(going.values(), values, strict=True):
+            run.values = np.concatenate([run.values, own])
         if iteration >= least:
-            going = [k for k in going if not _is_known(runs[k])]
+            going = {k: run for k, run in going.items() if not _is_known(run)}
     return [None if run is None else run.estimate() for run in runs]
 
 
@@ -160,19 +187,33 @@ class _Run:
     target: Target
     rng: np.random.Generator
     proposals: list[StudentMixture]
-    samples: list[Array]
-    values: list[Array]
+    x: Array
+    values: Array
+    log_q: Array
+    """The log of the sum of all proposals at the samples: [n]."""
 
-    def log_weights(self) -> tuple[Array, Array]:
-        """All samples [n, d] and log p(y, θ) − log q(θ), q being the mean of all proposals: [n]."""
-        x = np.concatenate(self.samples)
+    def draw(self, num: int) -> Array:
+        """New samples of θ [n, H] from a proposal that is fitted to those before."""
+        if len(self.values):
+            new = _next_proposal(self)
+            self.proposals.append(new)
+            self.log_q = np.logaddexp(self.log_q, new.log_density(self.x))
+        x = self.proposals[-1].draw(num, self.rng)
         log_q = logsumexp([q.log_density(x) for q in self.proposals], axis=0)
-        log_weights = np.concatenate(self.values) - log_q + np.log(len(self.proposals))
-        return x, np.where(np.isfinite(log_weights), log_weights, -np.inf)
+        self.x = np.concatenate([self.x, x])
+        self.log_q = np.concatenate([self.log_q, log_q])
+        theta = np.repeat(self.target.means[:1], num, axis=0)
+        theta[:, self.target.used] = x
+        return theta
+
+    def log_weights(self) -> Array:
+        """log p(y, θ) − log q(θ) of all samples, q being the mean of all proposals: [n]."""
+        found = self.values - self.log_q + np.log(len(self.proposals))
+        return np.where(np.isfinite(found), found, -np.inf)
 
     def estimate(self) -> Estimate | None:
         """The log of the mean weight, and its error from how weights vary."""
-        _, log_weights = self.log_weights()
+        log_weights = self.log_weights()
         highest = log_weights.max()
         if not np.isfinite(highest):
             return None
@@ -187,47 +228,27 @@ class _Run:
 
 def _begin(target: Target, rng: np.random.Generator) -> _Run | None:
     try:
-        return _Run(target, rng, [target.proposal()], [], [])
+        first = target.proposal()
     except np.linalg.LinAlgError:
         return None
-
-
-def _drawn(run: _Run | None, num: int) -> Array:
-    """New samples of θ [n, H] from the last proposal."""
-    assert run is not None
-    if run.values:
-        run.proposals.append(_next_proposal(run))
-    x = run.proposals[-1].draw(num, run.rng)
-    run.samples.append(x)
-    theta = np.repeat(run.target.centre[np.newaxis], num, axis=0)
-    theta[:, run.target.used] = x
-    if not run.target.used.all():
-        theta[:, ~run.target.used] = run.target.means[0, ~run.target.used]
-    return theta
-
-
-def _absorb(run: _Run | None, values: Array) -> None:
-    """Take in the log densities of the samples."""
-    assert run is not None
-    run.values.append(values)
-
-
-def _is_known(run: _Run | None) -> bool:
-    assert run is not None
-    estimate = run.estimate()
-    return estimate is not None and estimate.standard_error < ENOUGH
+    nothing = np.zeros(0)
+    return _Run(target, rng, [first], np.zeros((0, int(target.used.sum()))), nothing, nothing)
 
 
 def _next_proposal(run: _Run) -> StudentMixture:
     """The last proposal, fitted to all samples so far."""
-    last = run.proposals[-1]
-    x, log_weights = run.log_weights()
+    last, log_weights = run.proposals[-1], run.log_weights()
     if not np.isfinite(log_weights.max()):
         return last
     weights = np.exp(log_weights - log_weights.max())
     # Without a limit a single lucky sample would draw all components to itself.
     weights = np.minimum(weights, weights.mean() * np.sqrt(len(weights)))
     try:
-        return last.fitted_to(x, weights / weights.sum())
+        return last.fitted_to(run.x, weights / weights.sum())
     except np.linalg.LinAlgError:
         return last
+
+
+def _is_known(run: _Run) -> bool:
+    estimate = run.estimate()
+    return estimate is not None and estimate.standard_error < ENOUGH
