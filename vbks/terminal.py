@@ -16,6 +16,9 @@ SHOWN = 10
 NOT_TO_THE_END = "~"
 """Before the evidence of a candidate that was dropped, which is that of the search."""
 
+LEAST_SHOWN = 0.001
+"""Smaller shares of the belief count as this where they are limits."""
+
 AT_MOST = "≤"
 """Before what a candidate could have held that was not fitted to the end."""
 
@@ -55,7 +58,9 @@ def _probability(row: pd.Series[Any]) -> str:
     if row["status"] == "fitted":
         return f"{row['probability']:.3f}"
     most = row["most_probable"]
-    return f"{AT_MOST} {most:.3f}" if most == most else ""
+    if most != most:
+        return ""
+    return f"{AT_MOST} {max(most, LEAST_SHOWN):.3f}"
 
 
 def answers_table(answers: pd.DataFrame) -> Table:

@@ -68,7 +68,7 @@ class Size:
     num_inducing: int
 
 
-FULL = Size(rows=10**9, runs=5, ranked=vbks.K144, kernels=12, num_inducing=200)
+FULL = Size(rows=10**9, runs=10, ranked=vbks.K144, kernels=12, num_inducing=200)
 QUICK = Size(rows=2_000, runs=2, ranked=vbks.K144[::12], kernels=3, num_inducing=32)
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 KINDS = ("bayes", "vbks", "stacking")
 """Ways of weighing candidates that the table has beside each other."""
 
-LEAVE_OUT_ROWS = 5000
+LEAVE_OUT_ROWS = 2000
 """Rows at most that are left out in turn to see how well candidates predict."""
 
 SIMILARITY_POINTS = 200

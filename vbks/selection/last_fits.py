@@ -168,8 +168,8 @@ class _State:
             return ""
         return (
             f"{start}The {len(left)} candidates of the search that were not fitted to the end "
-            f"could hold {_percent(alone)} of the belief each at most, and about "
-            f"{_percent(together)} together."
+            f"could hold about {_percent(together)} of the belief together, none of them more than "
+            f"{_percent(alone)}."
         )
 
     def _left(self) -> list[int]:
