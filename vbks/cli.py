@@ -95,7 +95,8 @@ def fit(
     ] = "grow",
     method: Annotated[MethodName, typer.Option(help="How kernels are searched.")] = "vbks",
     belief: Annotated[
-        Literal["bayes", "vbks"] | None, typer.Option(help="How the belief is formed.")
+        Literal["bayes", "vbks", "stacking"] | None,
+        typer.Option(help="How the belief is formed; stacking: Bayes', with its weights."),
     ] = None,
     weights: Annotated[
         Literal["auto", "belief", "stacking"] | None,
