@@ -162,7 +162,8 @@ def estimate_evidences(
     """log ∫ p(y, θ) dθ of every target, from ``num_samples`` of θ for each at most.
 
     Samples of all iterations count together, each weighted by the mean of all proposals (AMIS,
-    Cornuet et al., 2012). A target whose covariance is singular has no estimate.
+    Cornuet et al., 2012). A target whose covariance is singular, or of which nothing is to be
+    learned, has no estimate.
     """
     runs = [_begin(target, rng) for target, rng in zip(targets, rngs, strict=True)]
     going = {k: run for k, run in enumerate(runs) if run is not None}
@@ -227,6 +228,8 @@ class _Run:
 
 
 def _begin(target: Target, rng: np.random.Generator) -> _Run | None:
+    if not target.used.any():
+        return None
     try:
         first = target.proposal()
     except np.linalg.LinAlgError:

@@ -85,14 +85,17 @@ def test_entries_that_are_not_used__stay_where_they_are() -> None:
     assert found.log_evidence == pytest.approx(0.0, abs=0.1)
 
 
-def test_densities_that_are_nowhere_finite__have_no_estimate() -> None:
-    found = estimate_evidences(
-        [target(np.zeros((1, 1)))],
-        lambda rows, theta: np.full(len(rows), np.nan),
-        [np.random.default_rng(5)],
-        128,
-    )
-    assert found == [None]
+def test_what_cannot_be_integrated__has_no_estimate() -> None:
+    nothing_to_learn = target(np.zeros((1, 1)), used=[False])
+    singular = target(np.zeros((1, 1)), sd=0.0)
+    for own in (target(np.zeros((1, 1))), nothing_to_learn, singular):
+        found = estimate_evidences(
+            [own],
+            lambda rows, theta: np.full(len(rows), np.nan),
+            [np.random.default_rng(5)],
+            128,
+        )
+        assert found == [None]
 
 
 def test_fits__have_evidences_that_agree_with_brute_force() -> None:
