@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
@@ -32,6 +33,8 @@ class Line:
     quick: bool
     date: str
     left_out: tuple[str, ...] = ()
+    commit: str = ""
+    """The commit of the code, with a + if there were changes to it; empty where nobody knows."""
 
 
 def line_of(name: str, figures: Sequence[Figure], context: Context, seconds: float) -> Line:
@@ -46,7 +49,18 @@ def line_of(name: str, figures: Sequence[Figure], context: Context, seconds: flo
         quick=context.quick,
         date=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         left_out=tuple(context.left_out),
+        commit=_commit(),
     )
+
+
+def _commit() -> str:
+    folder = Path(__file__).resolve().parent
+    describe = ("git", "describe", "--always", "--dirty=+", "--exclude=*")
+    try:
+        found = subprocess.run(describe, cwd=folder, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return found.stdout.strip()
 
 
 def append(line: Line, file: Path) -> None:
