@@ -20,7 +20,7 @@ from vbks.selection import (
     log_prior,
     paper_settings,
 )
-from vbks.selection.forming import predicts_better
+from vbks.selection.forming import LEAST_ROWS, predicts_better
 
 IDENTITY = Identity()
 
@@ -89,7 +89,8 @@ def made_densities(*means: float, num: int = 200) -> Array:
 
 
 def test_weights__are_the_belief_unless_stacking_predicts_clearly_better() -> None:
-    fits = [make_fit("SE", 3.0), make_fit("LIN", 0.0)]
+    few = [make_fit("SE", 3.0), make_fit("LIN", 0.0)]
+    fits = [replace(fit, num_rows=LEAST_ROWS) for fit in few]
     believed = form_belief(fits, BeliefSettings()).probabilities
 
     def weights(how: Weighting, *means: float) -> Array:
@@ -100,6 +101,8 @@ def test_weights__are_the_belief_unless_stacking_predicts_clearly_better() -> No
     np.testing.assert_allclose(weights("auto", 0.0, 0.0), believed)
     assert weights("auto", 0.0, 1.0)[1] > 0.9
     assert weights("stacking", 0.0, 1.0)[1] > 0.9
+    auto = averaged_weights(few, BeliefSettings(), believed, lambda: made_densities(0.0, 1.0))
+    np.testing.assert_allclose(auto, believed)
 
 
 def test_weights__of_few_rows_are_the_belief() -> None:
