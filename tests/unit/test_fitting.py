@@ -215,6 +215,23 @@ def test_fit__trace_is_a_table_of_beliefs() -> None:
     np.testing.assert_array_equal(trace.iloc[-1], selection.probabilities)
 
 
+def test_trace__has_all_that_were_tried_not_only_what_survived() -> None:
+    space = ("LIN", "SE", "RQ", "PER", "OU", "LIN * LIN", "LIN + SE", "LIN * SE", "LIN + PER")
+    selection = vbks.fit(
+        *make_rows(), space=space, warps=("identity",), restarts=1, trace=2, progress=False
+    )
+    dropped = {str(fit.expression) for fit in selection.fits if fit.status == "dropped"}
+    assert dropped
+    assert selection.trace is not None
+    assert set(selection.trace.columns.get_level_values("expression")) == set(space)
+    np.testing.assert_allclose(selection.trace.sum(axis=1), 1.0)
+    # With half of the rows more seemed possible than with all of them.
+    early = selection.trace.iloc[0].droplevel("warp")
+    assert (
+        early[list(dropped)].sum() > selection.trace.iloc[-1].droplevel("warp")[list(dropped)].sum()
+    )
+
+
 def test_pruned__forms_the_belief_again(selection: Selection) -> None:
     pruned = selection.pruned(2)
     assert np.count_nonzero(pruned.probabilities) == 2

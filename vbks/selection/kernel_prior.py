@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Literal, get_args
 
 import numpy as np
@@ -13,7 +14,6 @@ from vbks.arrays import Array, Mask
 from vbks.errors import DataError, GrammarError
 from vbks.grammar import Expression, canonical, grammar_prior, own_prior, parse, uniform_prior
 from vbks.inference.local_fit import LocalFit
-from vbks.inference.proposal import structure_of
 
 PriorName = Literal["uniform", "grammar"]
 """All structures alike, or smaller ones likelier."""
@@ -74,7 +74,7 @@ def log_prior(
     it. All are there by default; those that do not take part have what they would have alone.
     """
     counts = taking_part if taking_part is not None else np.ones(len(fits), bool)
-    pairs = [structure_of(fit) for fit in fits]
+    pairs = [(_form(fit.expression), fit.warp) for fit in fits]
     forms = list(dict.fromkeys(form for form, _ in pairs))
     of_form = dict(zip(forms, _log_probabilities(forms, prior), strict=True))
     copies = Counter(pair for pair, counted in zip(pairs, counts, strict=True) if counted)
@@ -82,6 +82,12 @@ def log_prior(
     return np.array(
         [of_form[form] - math.log(max(1, copies[form, warp]) * num_warps) for form, warp in pairs]
     )
+
+
+@lru_cache(maxsize=16_384)
+def _form(expression: Expression) -> Expression:
+    """The structure of an expression, which a search asks for again and again."""
+    return canonical(expression)
 
 
 def _log_probabilities(forms: Sequence[Expression], prior: KernelPrior) -> tuple[float, ...]:
