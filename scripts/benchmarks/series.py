@@ -186,7 +186,7 @@ def _tell(result: Result, selection: Selection) -> None:
     for row in selection.belief.head(NUM_TOLD).itertuples():
         under = "" if row.warp == "identity" else f" of {row.warp}"
         shares = f"bayes {row.bayes:.2f} vbks {row.vbks:.2f} stacking {row.stacking:.2f}"
-        tell(f"    {row.expression}{under}: {shares}, log evidence {row.elbo:.1f}")
+        tell(f"    {row.expression}{under}: {shares}, log evidence {row.log_evidence:.1f}")
     for notice in selection.notices:
         tell(f"    {notice}")
 
