@@ -140,15 +140,18 @@ class LocalFit:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether ``elbo`` is a bound of the log evidence, with q(θ) and its KL."""
-        return self.posterior in ("full", "diagonal")
+        """Whether ``elbo`` is a bound of the log evidence, with q(θ) and its KL.
+
+        It is not where a candidate was pruned before it had q(θ).
+        """
+        return self.posterior in ("full", "diagonal") and self._has_volume
 
     @property
     def evidence_source(self) -> EvidenceSource:
         """How `log_evidence` was got."""
         if not math.isnan(self.evidence):
             return "importance"
-        if self.is_bounded and self._has_volume:
+        if self.is_bounded:
             return "bound"
         return "laplace" if self._has_volume else "likelihood"
 
