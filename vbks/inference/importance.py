@@ -14,8 +14,11 @@ ITERATIONS = (3, 8)
 """Times that samples are drawn, at least and at most; after each, the proposal is fitted to all
 samples so far ..."""
 
-ENOUGH = 0.05
+ENOUGH = 0.1
 """... until the standard error is below this, in nats: evidences that differ by less are alike."""
+
+FIRST_SHARE = 0.5
+"""Of the samples of a later iteration, in each of the first ones: easy posteriors need no more."""
 
 LEAST_AT_ONCE = 64
 """Samples that are drawn at once at least; with fewer in all there are fewer iterations."""
@@ -168,10 +171,11 @@ def estimate_evidences(
     runs = [_begin(target, rng) for target, rng in zip(targets, rngs, strict=True)]
     going = {k: run for k, run in enumerate(runs) if run is not None}
     least, most = ITERATIONS
-    num = max(LEAST_AT_ONCE, num_samples // most)
-    for iteration in range(1, min(most, max(1, num_samples // num)) + 1):
+    usual = max(LEAST_AT_ONCE, num_samples // most)
+    for iteration in range(1, min(most, max(1, num_samples // usual)) + 1):
         if not going:
             break
+        num = usual if iteration > least else max(LEAST_AT_ONCE, round(FIRST_SHARE * usual))
         theta = np.concatenate([run.draw(num) for run in going.values()])
         values = log_densities(np.repeat(list(going), num), theta).reshape(len(going), num)
         for run, own in zip(going.values(), values, strict=True):
