@@ -6,9 +6,10 @@ spacings looks like a longer one; targets stay as they were drawn, because shift
 them would make another model. So Bayes' posterior is calibrated exactly if its evidences are, and
 what it misses is their error. Candidates are fitted as `vbks.fit` fits a space: all by Laplace's
 approximation, and those that could hold more than a hundredth of the belief to the end, with
-evidences by importance sampling. "by bounds" are beliefs from the bounds of the same fits in place
-of these evidences. The second list has many structures that nearly are others: RQ is SE where its α
-is large, and a factor that hardly varies is none.
+evidences by importance sampling. "by bounds" are beliefs from the bounds with full q(θ) of the same
+candidates in place of these evidences; they are formed for some of the data sets only, on which the
+log scores of all are compared. The second list has many structures that nearly are others: RQ is SE
+where its α is large, and a factor that hardly varies is none.
 
 The gap is the mean belief in the structure believed most, less how often it is the true one, with
 the standard error of the latter. A belief that knows nothing has no gap either, so the log score is
@@ -19,7 +20,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -54,23 +55,36 @@ none, though it may hold up to a hundredth."""
 
 BELIEFS = ("bayes", "vbks", "stacking", "bayes by bounds", "vbks by bounds")
 
-DEFAULT = BELIEFS[0]
+DEFAULT, *_ = BELIEFS
+
+RIVALS = ("stacking", "bayes by bounds", "vbks by bounds")
+"""Beliefs whose log score the default's is not to be worse than."""
+
+
+BOUNDS = Stage("exact", "full")
 
 
 @dataclass(frozen=True)
 class Case:
-    """A list of structures, how many data sets are drawn from it, and rows in each."""
+    """A list of structures, how many data sets are drawn from it, and rows in each.
+
+    The first ``compared`` of them have beliefs by bounds, too.
+    """
 
     name: str
     structures: tuple[Expression, ...]
     data_sets: int
+    compared: int
     rows: int
 
 
 NEAR_COPIES = tuple(structures(space(level=3, families=("SE", "RQ", "PER"))))
 
-FULL = (Case("K12", vbks.K12, 1000, 60), Case("near copies", NEAR_COPIES, 300, 60))
-QUICK = (Case("K12", vbks.K12[:3], 3, 40),)
+FULL = (
+    Case("K12", vbks.K12, data_sets=1000, compared=300, rows=60),
+    Case("near copies", NEAR_COPIES, data_sets=300, compared=100, rows=60),
+)
+QUICK = (Case("K12", vbks.K12[:3], data_sets=3, compared=2, rows=40),)
 
 
 @dataclass(frozen=True)
@@ -176,13 +190,11 @@ def _one(case: Case, seed: int, number: int) -> Outcome:
     fits = fit_structures(rows, case.structures)
     seconds = time.perf_counter() - began
     last = [fit for fit in fits if fit.status == "fitted"]
-    return Outcome(
-        truth,
-        dict(zip(BELIEFS, _beliefs(fits, rows), strict=True)),
-        tuple(fit.log_evidence_error for fit in last),
-        seconds,
-        len(last),
-    )
+    beliefs = _beliefs(fits, rows)
+    if number < case.compared:
+        beliefs |= _beliefs_by_bounds(fits, rows)
+    errors = tuple(fit.log_evidence_error for fit in last)
+    return Outcome(truth, beliefs, errors, seconds, len(last))
 
 
 def fit_structures(rows: TrainingData, candidates: Sequence[Expression]) -> list[LocalFit]:
@@ -190,28 +202,46 @@ def fit_structures(rows: TrainingData, candidates: Sequence[Expression]) -> list
     data: dict[Warp, TrainingData] = {Identity(): rows}
     settings = {"restarts": usual_restarts(rows.num_rows)}
     search = Workshop(data, Stage("exact", "laplace"), settings=settings)
-    final = Workshop(data, Stage("exact", "full", importance=True), race=False)
+    final = Workshop(data, Stage("exact", "laplace", importance=True), race=False)
+    posteriors = Workshop(data, BOUNDS, race=False)
     fits = search.fit(pairs_of(candidates, (Identity(),)))
-    done, _ = LastFits(final, SLACK).finish(fits, Purse(Budget()))
+    done, _ = LastFits(final, SLACK, posteriors=posteriors).finish(fits, Purse(Budget()))
     return done
 
 
-def _beliefs(fits: Sequence[LocalFit], rows: TrainingData) -> Iterator[Array]:
-    """Probabilities, or weights of stacking, in the order of `BELIEFS`."""
+def _beliefs(fits: Sequence[LocalFit], rows: TrainingData) -> dict[str, Array]:
+    """Probabilities, or weights of stacking."""
     selection = Selection(tuple(fits), {Identity(): rows})
-    by_bounds = tuple(replace(fit, evidence=np.nan) for fit in fits)
-    bounds = replace(selection, fits=by_bounds)
-    yield selection.probabilities
-    yield selection.with_belief("vbks").probabilities
-    yield selection.with_belief(weights="stacking").weights
-    yield bounds.probabilities
-    yield bounds.with_belief("vbks").probabilities
+    return {
+        "bayes": selection.probabilities,
+        "vbks": selection.with_belief("vbks").probabilities,
+        "stacking": selection.with_belief(weights="stacking").weights,
+    }
+
+
+def _beliefs_by_bounds(fits: Sequence[LocalFit], rows: TrainingData) -> dict[str, Array]:
+    """The same from bounds with full q(θ) of all that were fitted to the end."""
+    workshop = Workshop({Identity(): rows}, BOUNDS, race=False)
+    last = [k for k, fit in enumerate(fits) if fit.status == "fitted"]
+    bounded = dict(zip(last, workshop.go_on([fits[k] for k in last]), strict=True))
+    own = tuple(bounded.get(k, fit) for k, fit in enumerate(fits))
+    selection = Selection(own, {Identity(): rows})
+    return {
+        "bayes by bounds": selection.probabilities,
+        "vbks by bounds": selection.with_belief("vbks").probabilities,
+    }
 
 
 def _all_beliefs(belief: str, outcomes: Sequence[Outcome]) -> tuple[Array, Mask]:
+    outcomes = _with(belief, outcomes)
     beliefs = np.stack([outcome.beliefs[belief] for outcome in outcomes])
     truths = np.array([[outcome.truth] for outcome in outcomes])
     return beliefs, np.arange(beliefs.shape[1]) == truths
+
+
+def _with(belief: str, outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Outcomes that have a belief."""
+    return [outcome for outcome in outcomes if belief in outcome.beliefs]
 
 
 def _gap(belief: str, outcomes: Sequence[Outcome]) -> tuple[float, float, float, float]:
@@ -226,9 +256,13 @@ def _gap(belief: str, outcomes: Sequence[Outcome]) -> tuple[float, float, float,
 
 def _log_score(belief: str, outcomes: Sequence[Outcome]) -> tuple[float, float]:
     """Mean negative log belief in the true structure, and its standard error."""
-    beliefs, hits = _all_beliefs(belief, outcomes)
-    scores = -np.log(np.maximum(beliefs[hits], LEAST_BELIEF))
+    scores = _log_scores(belief, outcomes)
     return float(scores.mean()), float(scores.std() / np.sqrt(len(scores)))
+
+
+def _log_scores(belief: str, outcomes: Sequence[Outcome]) -> Array:
+    beliefs, hits = _all_beliefs(belief, outcomes)
+    return np.asarray(-np.log(np.maximum(beliefs[hits], LEAST_BELIEF)))
 
 
 def _tell(case: Case, outcomes: Sequence[Outcome]) -> None:
@@ -243,6 +277,7 @@ def _tell(case: Case, outcomes: Sequence[Outcome]) -> None:
 def _figures(case: Case, outcomes: Sequence[Outcome]) -> Iterator[Figure]:
     for belief in BELIEFS:
         yield from _summary(case, belief, outcomes)
+    yield _beside_rivals(case, outcomes)
     errors = [error for outcome in outcomes for error in outcome.errors]
     yield Figure(
         f"{case.name}: standard error of a log evidence, median",
@@ -273,7 +308,7 @@ def _summary(case: Case, belief: str, outcomes: Sequence[Outcome]) -> Iterator[F
         "",
         f"at most {limit:.3f} from zero" if is_asked else None,
         others=f"standard error {error:.3f}; believed {100 * believed:.1f} %, right "
-        f"{100 * right:.1f} % of {len(outcomes)}",
+        f"{100 * right:.1f} % of {len(_with(belief, outcomes))}",
         met=abs(gap) <= limit if is_asked else None,
     )
     score, score_error = _log_score(belief, outcomes)
@@ -283,6 +318,25 @@ def _summary(case: Case, belief: str, outcomes: Sequence[Outcome]) -> Iterator[F
         "nats",
         others=f"standard error {score_error:.3f}; to know nothing has "
         f"{np.log(len(case.structures)):.2f}; lower is better",
+    )
+
+
+def _beside_rivals(case: Case, outcomes: Sequence[Outcome]) -> Figure:
+    """The log score of the default less that of the best rival, on the same data sets."""
+    same = outcomes[: case.compared]
+    own = _log_scores(DEFAULT, same)
+    scores = {rival: _log_scores(rival, same) for rival in RIVALS}
+    best = min(scores, key=lambda rival: float(scores[rival].mean()))
+    differences = own - scores[best]
+    error = float(np.std(differences, ddof=1) / np.sqrt(len(differences)))
+    return Figure(
+        f"{case.name}, {DEFAULT}: log score less that of the best of {', '.join(RIVALS)}",
+        float(differences.mean()),
+        "nats",
+        "at most 0",
+        others=f"standard error {error:.3f}; on {len(same)} data sets, of which {best} has "
+        f"{scores[best].mean():.3f}",
+        met=bool(differences.mean() <= 0.0),
     )
 
 

@@ -300,10 +300,10 @@ class Selection:
             "likelihood": self.likelihood, "ard": first.ard, "inducing": first.inducing,
             "given": given_by(self.fits[k] for k in going),
         }  # fmt: skip
-        workshop = Workshop(
-            data, Stage(first.bound, first.posterior), False, settings, executor=Devices()
-        )
-        done = dict(zip(going, workshop.go_on([self.fits[k] for k in going]), strict=True))
+        done: dict[int, LocalFit] = {}
+        for stage, places in _stages(self.fits, going).items():
+            workshop = Workshop(data, stage, False, settings, executor=Devices())
+            done |= zip(places, workshop.go_on([self.fits[k] for k in places]), strict=True)
         fits = tuple(done.get(k, fit) for k, fit in enumerate(self.fits))
         return replace(self, fits=fits, data=data, trace=None, given_weights=None)
 
@@ -417,6 +417,16 @@ class Selection:
         """The probability, or what a candidate could have held that was not fitted to the end."""
         pairs = zip(self.fits, self.probabilities, strict=True)
         return [p if fit.status == "fitted" else fit.most_probable for fit, p in pairs]
+
+
+def _stages(fits: Sequence[LocalFit], places: Sequence[int]) -> dict[Stage, list[int]]:
+    """Places of fits that were made alike."""
+    found: dict[Stage, list[int]] = {}
+    for k in places:
+        fit = fits[k]
+        stage = Stage(fit.bound, fit.posterior, importance=bool(np.isfinite(fit.evidence)))
+        found.setdefault(stage, []).append(k)
+    return found
 
 
 def _joined(names: pd.Series[str]) -> str:

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypeVar
 
 from vbks.data import TrainingData, Warp
-from vbks.execution import Place, Workshop
+from vbks.execution import Place, Stage, Workshop
 from vbks.inference.local_fit import LocalFit
 from vbks.inference.progress import Progress
 from vbks.inference.proposal import Proposal, of_warp, pairs_of
@@ -22,6 +22,8 @@ from vbks.selection.plan import Plan
 from vbks.selection.prices import Prices, all_alike
 from vbks.selection.search import Search, nothing
 from vbks.selection.strategy import Step
+
+T = TypeVar("T", Proposal, LocalFit)
 
 PATIENCE = 1.5
 """Where no budget is given, last fits may go on to this many times the usual seconds."""
@@ -71,15 +73,15 @@ class Course:
         purse = Purse(wanted, 0.0, self.place.clock, decide=partial(journal.decide, "search"))
         strategy = self.method.strategy(self.task)
         plan = self._plan(strategy.num_expected, wanted)
-        price, last_price = self._prices(plan, wanted)
-        workshop, final = self._workshop(plan, last=False), self._workshop(plan, last=True)
-        last = LastFits(final, plan.slack if self.race else math.inf, last_price, self.prior)
+        workshop = self._workshop(plan.search, self.race)
+        final = self._workshop(plan.final, race=False)
+        last = self._last_fits(plan, final, wanted)
         search = Search(
             strategy,
             workshop,
             purse,
             self.method.criterion,
-            price=price,
+            price=self._prices(plan.search, wanted, Prices.fit),
             reserve=last.costs if plan.has_last else nothing,
             space=pairs_of(self.task.space or (), self.task.warps[:1]),
         )
@@ -112,20 +114,26 @@ class Course:
             return plan
         return plan.in_time(budget.seconds, self.task.rows, self._settings)
 
-    def _workshop(self, plan: Plan, last: bool) -> Workshop:
-        stage, race = (plan.final, False) if last else (plan.search, self.race)
+    def _workshop(self, stage: Stage, race: bool) -> Workshop:
         executor = self.place.executor
         return Workshop(self.data, stage, race, self._settings, self.report, executor)
 
+    def _last_fits(self, plan: Plan, final: Workshop, budget: Budget) -> LastFits:
+        slack = plan.slack if self.race else math.inf
+        price = self._prices(plan.final, budget, Prices.go_on)
+        if plan.posteriors is None:
+            return LastFits(final, slack, price, self.prior)
+        own = self._workshop(plan.posteriors, race=False)
+        own_price = self._prices(plan.posteriors, budget, Prices.go_on)
+        return LastFits(final, slack, price, self.prior, own, own_price)
+
     def _prices(
-        self, plan: Plan, budget: Budget
-    ) -> tuple[Callable[[Proposal], float], Callable[[LocalFit], float]]:
-        """What fits of the search and last fits cost, where seconds count."""
+        self, stage: Stage, budget: Budget, price: Callable[[Prices, T], float]
+    ) -> Callable[[T], float]:
+        """What the fits of a stage cost, where seconds count."""
         if math.isinf(budget.seconds):
-            return all_alike, all_alike
-        stages = (plan.search, plan.final)
-        search, final = (Prices.of(stage, self.task.rows, self._settings) for stage in stages)
-        return search.fit, final.go_on
+            return all_alike
+        return partial(price, Prices.of(stage, self.task.rows, self._settings))
 
 
 def failed_warps(fits: Sequence[LocalFit]) -> list[str]:

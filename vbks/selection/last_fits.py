@@ -29,6 +29,10 @@ are no more, all of them are fitted to the end."""
 EXPECTED_SLACK = 2.0
 """Nats that others are expected to gain on the best, for the time that is kept for last fits."""
 
+HELD = 0.95
+"""Share of the belief at least whose candidates have the best q(θ), where that is a fit of its own;
+those that hold more than `SHARE` have it in any case."""
+
 KNOWN = 4
 """Last fits from which on their gains say more than what was thought before."""
 
@@ -46,17 +50,22 @@ class LastFits:
 
     ``slack`` is how many nats a candidate may gain on the best by its last fit as long as nothing
     is known; infinite for the last fits of all. ``price`` is what one costs, roughly, in seconds.
+    With ``posteriors``, those that hold most of the belief have their q(θ) from there.
     """
 
     workshop: Workshop
     slack: float
     price: Callable[[LocalFit], float] = all_alike
     prior: KernelPrior = "uniform"
+    posteriors: Workshop | None = None
+    posterior_price: Callable[[LocalFit], float] = all_alike
 
     def costs(self, fits: Sequence[LocalFit]) -> list[float]:
         """What the last fits of these will cost, the best first."""
         state = _State.of(fits, min(self.slack, EXPECTED_SLACK), self.prior)
-        return [self.price(fits[k]) for k in state.going()]
+        going = [fits[k] for k in state.going()]
+        later = self._later(going) + [0.0] * len(going)
+        return [self.price(fit) + more for fit, more in zip(going, later, strict=False)]
 
     def finish(
         self, fits: Sequence[LocalFit], purse: Purse, is_patient: bool = False
@@ -74,6 +83,7 @@ class LastFits:
             if not num:
                 break
             self._fit(fits, sorted(going[:num]), state, purse)
+        self._fit_posteriors(state, purse, is_patient)
         done = state.done
         if not done:
             return list(fits), "There was no time for last fits, so those of the search are used."
@@ -94,7 +104,31 @@ class LastFits:
         wanted = going[:FIRST] if len(state.done) < FIRST and np.isfinite(self.slack) else going
         if is_patient and not state.done:
             return len(wanted)
-        return purse.affordable([self.price(fits[k]) for k in wanted])
+        reserve = self._later([fits[k] for k in [*state.done, *going]])
+        return purse.affordable([self.price(fits[k]) for k in wanted], reserve)
+
+    def _later(self, fits: Sequence[LocalFit]) -> list[float]:
+        """What q(θ) of the first few of these will cost."""
+        if self.posteriors is None:
+            return []
+        return [self.posterior_price(fit) for fit in fits[:FIRST]]
+
+    def _fit_posteriors(self, state: _State, purse: Purse, is_patient: bool) -> None:
+        """Give those that hold most of the belief their q(θ), the best first, if there is time."""
+        places = [] if self.posteriors is None else state.holders()
+        first = is_patient
+        while places:
+            costs = [self.posterior_price(state.done[k]) for k in places]
+            num = len(costs[:FIRST]) if first else purse.affordable(costs)
+            if not num:
+                return
+            first = False
+            now, places = sorted(places[:num]), places[num:]
+            assert self.posteriors is not None
+            again = self.posteriors.go_on([state.done[k] for k in now])
+            purse.spend([self.posterior_price(state.done[k]) for k in now])
+            for k, fit in zip(now, again, strict=True):
+                state.done[k] = _with_posterior(state.done[k], fit)
 
     def _fit(
         self, fits: Sequence[LocalFit], places: Sequence[int], state: _State, purse: Purse
@@ -172,6 +206,22 @@ class _State:
             f"{_percent(alone)}."
         )
 
+    def holders(self) -> list[int]:
+        """Places of last fits that hold most of the belief, or of all if none is to be left out."""
+        values = {
+            k: fit.log_evidence() + self.log_prior[k]
+            for k, fit in self.done.items()
+            if fit.status == "fitted"
+        }
+        places = sorted(values, key=lambda k: -values[k])
+        shares = np.exp([values[k] - self._total() for k in places])
+        before = np.cumsum(shares) - shares
+        return [
+            k
+            for k, share, held in zip(places, shares, before, strict=True)
+            if share > SHARE or held < HELD or not np.isfinite(self.slack)
+        ]
+
     def _left(self) -> list[int]:
         """Places of fits of the search without a last fit, the best first."""
         known = [k for k in np.flatnonzero(np.isfinite(self.values)) if k not in self.done]
@@ -206,6 +256,19 @@ class _State:
         """The share of the belief that a candidate could hold at most."""
         highest = self._highest(k)
         return float(np.exp(highest - np.logaddexp(highest, self._total())))
+
+
+def _with_posterior(fit: LocalFit, again: LocalFit) -> LocalFit:
+    """A last fit with the q(θ) of another and its own evidence."""
+    if again.status != "fitted":
+        return fit
+    return replace(
+        again,
+        evidence=fit.evidence,
+        evidence_error=fit.evidence_error,
+        seconds=fit.seconds + again.seconds,
+        race=fit.race,
+    )
 
 
 def _percent(share: float) -> str:

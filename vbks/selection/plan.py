@@ -47,10 +47,15 @@ QUICKER = 0.5
 
 @dataclass(frozen=True)
 class Plan:
-    """How candidates are searched, and how the best of them are fitted in the end."""
+    """How candidates are searched, and how the best of them are fitted in the end.
+
+    Those that hold most of the belief then have the q(θ) of ``posteriors``, if there is such a
+    stage: it takes as long as their evidence, and predictions need it of these alone.
+    """
 
     search: Stage
     final: Stage
+    posteriors: Stage | None = None
 
     @classmethod
     def of(
@@ -70,14 +75,18 @@ class Plan:
             num_inducing = _search_inducing(N)
             if rows.is_in_order:
                 first, some_rows = "exact", EXACT_SEARCH_ROWS
+        posteriors = None
         if posterior == "auto":
-            posterior = "full" if N <= EXACT_SEARCH_ROWS and last == "exact" else "laplace"
+            posterior = "laplace"
+            if N <= EXACT_SEARCH_ROWS and last == "exact":
+                posteriors = Stage(last, "full", num_inducing)
         # With minibatches q(θ) costs a bound many nats, so that it changes the order of candidates.
         is_looser = posterior in ("full", "diagonal") and first != "stochastic"
         cheap: Posterior = "laplace" if is_looser else posterior
         search = Stage(first, cheap, num_inducing, num_rows=some_rows)
         samples_theta = posterior != "point" and last != "stochastic" and N <= IMPORTANCE_ROWS
-        return cls(search, Stage(last, posterior, num_inducing, importance=samples_theta))
+        final = Stage(last, posterior, num_inducing, importance=samples_theta)
+        return cls(search, final, posteriors)
 
     def in_time(self, seconds: float, rows: TrainingData, settings: Mapping[str, Any]) -> Plan:
         """The same, but with a search by collapsed fits if there is no time for exact ones."""
@@ -90,7 +99,7 @@ class Plan:
         )
         if FEW * exact <= DEAR_SHARE * seconds or collapsed > QUICKER * exact:
             return self
-        return Plan(quick, quick if self.final == self.search else self.final)
+        return replace(self, search=quick, final=self.final if self.has_last else quick)
 
     def notice(self, num_rows: int) -> str:
         """Which bounds were used."""

@@ -99,6 +99,53 @@ def test_last_fits__of_all_if_none_may_be_left_out() -> None:
     assert not notice
 
 
+class Posteriors(Pretence):
+    """Gives every fit another q(θ), and no evidence."""
+
+    def go_on(self, fits: Sequence[LocalFit]) -> list[LocalFit]:
+        self.calls.append(len(fits))
+        return [replace(fit, posterior="diagonal", evidence=math.nan, seconds=3.0) for fit in fits]
+
+
+class Evidences(Pretence):
+    """Gives every fit an evidence that is its bound."""
+
+    def go_on(self, fits: Sequence[LocalFit]) -> list[LocalFit]:
+        return [replace(fit, evidence=fit.elbo, evidence_error=0.1, seconds=2.0) for fit in fits]
+
+
+def test_posteriors__are_of_those_that_hold_most_of_the_belief() -> None:
+    values = [0.0, -1.0, -5.0, -5.5, -6.0, -8.0]
+    fits = [
+        made_up_fit(Proposal(parse(text)), value)
+        for text, value in zip(TEXTS, values, strict=False)
+    ]
+    workshop = Posteriors()
+    last = LastFits(Evidences(), 3.0, posteriors=workshop)  # type: ignore[arg-type]
+    done, _ = last.finish(fits, Purse(Budget()))
+    assert [fit.posterior == "diagonal" for fit in done] == [True, True] + [False] * 4
+    assert [fit.evidence for fit in done] == values
+    assert all(fit.evidence_error == 0.1 for fit in done)
+    assert (done[0].seconds, done[2].seconds) == (fits[0].seconds + 5.0, fits[2].seconds + 2.0)
+    assert workshop.calls == [2]
+
+
+def test_posteriors__are_of_all_if_none_may_be_left_out() -> None:
+    last = LastFits(Evidences(), math.inf, posteriors=Posteriors())  # type: ignore[arg-type]
+    done, _ = last.finish(searched(), Purse(Budget()))
+    assert all(fit.posterior == "diagonal" for fit in done)
+
+
+def test_posteriors__that_fail_leave_fits_as_they_were() -> None:
+    class Hopeless(Pretence):
+        def go_on(self, fits: Sequence[LocalFit]) -> list[LocalFit]:
+            return [replace(fit, status="failed", reason="no memory") for fit in fits]
+
+    last = LastFits(Evidences(), 3.0, posteriors=Hopeless())  # type: ignore[arg-type]
+    done, _ = last.finish(searched()[:3], Purse(Budget()))
+    assert all(fit.status == "fitted" and fit.evidence == fit.elbo for fit in done)
+
+
 @pytest.mark.parametrize("status", ["failed", "dropped"])
 def test_last_fits__without_finalists_change_nothing(status: str) -> None:
     fits = [replace(fit, status=status) for fit in searched()]

@@ -23,7 +23,7 @@ def make_data(num_rows: int, num_inputs: int = 1) -> TrainingData:
 @pytest.mark.parametrize(
     ("num_rows", "search", "final"),
     [
-        (200, ("exact", "laplace"), ("exact", "full")),
+        (200, ("exact", "laplace"), ("exact", "laplace")),
         (900, ("exact", "laplace"), ("exact", "laplace")),
         (5000, ("stochastic", "laplace"), ("stochastic", "laplace")),
     ],
@@ -34,6 +34,7 @@ def test_plan__is_exact_where_that_is_quick(
     plan = Plan.of(make_data(num_rows), 100, "auto", "auto", None, SETTINGS)
     assert (plan.search.bound, plan.search.posterior) == search
     assert (plan.final.bound, plan.final.posterior) == final
+    assert plan.posteriors == (Stage("exact", "full") if num_rows == 200 else None)
 
 
 def test_plan__keeps_to_what_is_asked_for() -> None:
