@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
@@ -107,7 +108,9 @@ class Search:
         if state.ending:
             return f"{tried}: {state.ending}."
         more = _not_tried(self.untried) if self.untried else "it could go on"
-        return f"{tried}, and {more}. Give a larger budget=, in seconds, to let it think longer."
+        is_counted = math.isinf(self.purse.budget.seconds)
+        unit = "of more candidates" if is_counted else "in seconds"
+        return f"{tried}, and {more}. Give a larger budget=, {unit}, to let it think longer."
 
 
 def _not_tried(names: Sequence[str]) -> str:

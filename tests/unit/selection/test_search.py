@@ -41,7 +41,7 @@ def test_search__ends_with_its_budget_and_says_what_was_left_out() -> None:
     assert found.untried == ("PER of log targets", "RQ of log targets")
     assert found.notice(state) == (
         "6 candidates were tried in 0 s, and 2 more were not: PER of log targets, RQ of log "
-        "targets. Give a larger budget=, in seconds, to let it think longer."
+        "targets. Give a larger budget=, of more candidates, to let it think longer."
     )
 
 
