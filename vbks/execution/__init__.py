@@ -4,6 +4,7 @@ from vbks.execution.checkpoint import Checkpoint, checkpointed
 from vbks.execution.devices import Devices
 from vbks.execution.fingerprint import fingerprint
 from vbks.execution.place import Place, place_of
+from vbks.execution.placement import Placement
 from vbks.execution.ray_cluster import Ray
 from vbks.execution.workshop import Stage, Workshop
 from vbks.inference.work import Executor, InOrder
@@ -14,6 +15,7 @@ __all__ = [
     "Executor",
     "InOrder",
     "Place",
+    "Placement",
     "Ray",
     "Stage",
     "Workshop",
