@@ -3,6 +3,7 @@
     .venv/bin/python scripts/train.py rows.csv --y load --out fitted --checkpoint kept
     .venv/bin/python scripts/train.py rows.npy --out fitted --checkpoint kept --ray HEAD:6379
     .venv/bin/python scripts/train.py rows.npy --out fitted --preset paper --ray local --num-gpus 1
+    .venv/bin/python scripts/train.py rows.npy --dry-run 1 4 8
 
 The table is a CSV file with a header, or a NumPy file [N, D + 1] with the target last, which is
 mapped into memory and never read as a whole. A run that was interrupted goes on from its checkpoint
@@ -29,22 +30,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
     from vbks.errors import VbksError
 
     try:
+        rows = _rows(given.table, given.x, given.y)
+        settings: dict[str, Any] = {
+            "space": space_of(given.space),
+            "preset": given.preset,
+            "inference": given.inference,
+            "posterior": given.posterior,
+            "likelihood": given.likelihood,
+            "num_inducing": given.inducing,
+            "batch_size": given.batch,
+            "warps": tuple(given.warps) if given.warps else "auto",
+            "budget": given.budget,
+            "seed": given.seed,
+        }
+        if given.dry_run:
+            for run in vbks.dry_run(*rows, num_devices=given.dry_run, **settings):
+                print(run)
+            return
         executor = _executor(given)
-        selection = vbks.fit(
-            *_rows(given.table, given.x, given.y),
-            space=space_of(given.space),
-            preset=given.preset,
-            inference=given.inference,
-            posterior=given.posterior,
-            likelihood=given.likelihood,
-            num_inducing=given.inducing,
-            batch_size=given.batch,
-            warps=tuple(given.warps) if given.warps else "auto",
-            budget=given.budget,
-            seed=given.seed,
-            executor=executor,
-            checkpoint=given.checkpoint,
-        )
+        selection = vbks.fit(*rows, executor=executor, checkpoint=given.checkpoint, **settings)
         selection.save(given.out)
     except (VbksError, OSError) as error:
         sys.exit(f"vbks: {error}")
@@ -62,7 +66,11 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     summary = (__doc__ or "").partition("\n")[0]
     parser = argparse.ArgumentParser(description=summary)
     parser.add_argument("table", type=Path, help="a CSV file, or .npy with the target last")
-    parser.add_argument("--out", type=Path, required=True, help="folder for the selection")
+    parser.add_argument("--out", type=Path, help="folder for the selection")
+    parser.add_argument(
+        "--dry-run", type=int, nargs="+", metavar="DEVICES",
+        help="fit nothing: say what would go where on so many devices, such as 1 4 8",
+    )  # fmt: skip
     parser.add_argument("--checkpoint", type=Path, help="folder for finished work")
     parser.add_argument("--x", action="append", help="input column of a CSV file; may be repeated")
     parser.add_argument("--y", help="target column of a CSV file; by default the last")
@@ -90,7 +98,10 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--num-gpus", type=float, help="GPUs of this machine, or of each task of the cluster"
     )
     parser.add_argument("--num-cpus", type=float, default=1.0, help="of each task of the cluster")
-    return parser.parse_args(arguments)
+    given = parser.parse_args(arguments)
+    if given.out is None and not given.dry_run:
+        parser.error("give --out, a folder for the selection, or --dry-run.")
+    return given
 
 
 def _rows(table: Path, x: list[str] | None, y: str | None) -> tuple[Any, Any]:

@@ -2,6 +2,7 @@
 
 from vbks.execution.checkpoint import Checkpoint, checkpointed
 from vbks.execution.devices import Devices
+from vbks.execution.dry_run import DryRun, PlannedChunk
 from vbks.execution.fingerprint import fingerprint
 from vbks.execution.place import Place, place_of
 from vbks.execution.placement import Placement
@@ -12,10 +13,12 @@ from vbks.inference.work import Executor, InOrder
 __all__ = [
     "Checkpoint",
     "Devices",
+    "DryRun",
     "Executor",
     "InOrder",
     "Place",
     "Placement",
+    "PlannedChunk",
     "Ray",
     "Stage",
     "Workshop",

@@ -125,3 +125,19 @@ def test_likelihood_and_posterior__are_those_asked_for(
 def test_gpus_that_are_not_there__are_named_in_one_line(table: Path, tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match=r"^vbks: there is no device '/GPU:0'\. TensorFlow has"):
         run_here([str(table), "--out", str(tmp_path / "fitted"), "--num-gpus", "2"])
+
+
+def test_dry_run__says_what_would_go_where(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run_here([
+        str(table), "--dry-run", "1", "8", "--inference", "stochastic", "--inducing", "20",
+        "--num-gpus", "8",
+    ])  # fmt: skip
+    text = capsys.readouterr().out
+    assert text.startswith("1 device\n  device 0: at most ")
+    assert len(re.findall(r"(?m)^  device \d: at most \d+ MB, busy", text)) == 1 + 8
+
+
+def test_folder__is_asked_for(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        run_here([str(table)])
+    assert "give --out, a folder for the selection, or --dry-run." in capsys.readouterr().err
