@@ -6,12 +6,12 @@ import heapq
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from vbks.errors import DataError
 from vbks.execution.placement import Placement, dearest_first, placed
+from vbks.inference.candidate import Candidate
 from vbks.inference.comparison import Comparison
 from vbks.inference.local_fit import LocalFit
 from vbks.inference.work import Executor, Results, Work
@@ -118,7 +118,7 @@ class _PlannedError(Exception):
 
 @dataclass
 class _Notes:
-    """An executor that notes all work and does none, up to the first that ends in fits."""
+    """An executor that notes all work and does none, up to results that cannot be made up."""
 
     works: list[Work] = field(default_factory=list)
 
@@ -126,13 +126,14 @@ class _Notes:
         """Candidates as they might come back."""
         self.works.append(work)
         first = work.chunks[0][0]
-        if isinstance(work.fail(first, work.comparison, "dry run"), LocalFit):
+        ends_in_fits = isinstance(work.fail(first, work.comparison, "dry run"), LocalFit)
+        if ends_in_fits or not isinstance(first, Candidate):
             raise _PlannedError
         for k, chunk in enumerate(work.chunks):
             yield k, [_as_if_done(member) for member in chunk]
 
 
-def _as_if_done(candidate: Any) -> Any:
+def _as_if_done(candidate: Candidate) -> Candidate:
     """A candidate after a stage in which all were found to be as good as each other."""
     H = len(candidate.layout)
     return replace(candidate, thetas=np.zeros((1, H)), values=np.zeros(1))
@@ -144,7 +145,7 @@ def _planned(works: Sequence[Work], num_workers: int) -> list[PlannedChunk]:
         comparison = work.comparison
         for k, i in schedule(work, num_workers):
             members = work.chunks[k]
-            is_look = not any(len(member.values) for member in members)
+            is_look = all(isinstance(m, Candidate) and not len(m.values) for m in members)
             chunks.append(
                 PlannedChunk(
                     placed(work.name, f"device {i}", members),
