@@ -68,7 +68,7 @@ def table(tmp_path: Path) -> Path:
 def train(words: list[str]) -> subprocess.CompletedProcess[str]:
     code = IN_SMALL_CHUNKS.format(words=[str(SCRIPT), *words])
     return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False
     )
 
 
