@@ -13,6 +13,7 @@ execution   where and with which settings candidates are fitted
 selection   searches that propose candidates, and beliefs over what was fitted
 prediction  what a user holds after a fit: candidates, belief, averaged predictions, files
 fitting     the one call, `vbks.fit`
+planning    what that call would do on many devices
 comparing   methods beside each other
 estimator   the same for scikit-learn
 cli         the command line
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from vbks.estimator import VBKSRegressor
     from vbks.fitting import fit
     from vbks.kernels import Bank, from_gpflow, register_family, to_gpflow
+    from vbks.planning import dry_run
     from vbks.prediction import Selection
     from vbks.prediction.files import load
     from vbks.selection import BeliefSettings, Budget
@@ -64,6 +66,7 @@ __all__ = [
     "compare",
     "data",
     "datasets",
+    "dry_run",
     "execution",
     "fit",
     "from_gpflow",
@@ -99,6 +102,7 @@ _HOMES = {
     "Selection": "prediction",
     "VBKSRegressor": "estimator",
     "compare": "comparing",
+    "dry_run": "planning",
     "fit": "fitting",
     "from_gpflow": "kernels",
     "load": "prediction.files",

@@ -27,7 +27,7 @@ LAYERS = (
     ("prediction",),
     ("report",),
     ("fitting",),
-    ("comparing",),
+    ("comparing", "planning"),
     ("csv_files", "terminal", "demo", "estimator", "cli"),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
