@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from vbks.comparing import compare
     from vbks.estimator import VBKSRegressor
     from vbks.fitting import fit
+    from vbks.inference.paper import PaperSettings
     from vbks.kernels import Bank, from_gpflow, register_family, to_gpflow
     from vbks.prediction import Selection
     from vbks.prediction.files import load
@@ -57,6 +58,7 @@ __all__ = [
     "Expression",
     "FileError",
     "GrammarError",
+    "PaperSettings",
     "Selection",
     "VBKSRegressor",
     "VbksError",
@@ -96,6 +98,7 @@ _HOMES = {
     "Bank": "kernels",
     "BeliefSettings": "selection",
     "Budget": "selection",
+    "PaperSettings": "inference.paper",
     "Selection": "prediction",
     "VBKSRegressor": "estimator",
     "compare": "comparing",
