@@ -132,7 +132,7 @@ class Group:
         num = settings.value_batches_of(c.num_rows, c.batch_size)
         rng = c.rng("local ELBOs")
         batches = islice(c.data.minibatches(c.batch_size, int(rng.integers(2**31))), num)
-        groups = self._value_samples(kind, num_samples, rng)
+        groups = self._value_samples(kind, num_samples)
         found = []
         for some in iter(lambda: list(islice(batches, AT_ONCE)), []):
             rows = _stacked_rows(some)
@@ -151,13 +151,15 @@ class Group:
         left_out = max(1.0 - len(batches) * c.batch_size / c.num_rows, 0.0)
         return np.sqrt(_squared_error(groups) + left_out * _squared_error(batches))
 
-    def _value_samples(self, kind: Kind, num: int, rng: np.random.Generator) -> list[tf.Tensor]:
+    def _value_samples(self, kind: Kind, num: int) -> list[tf.Tensor]:
         """η of θ, not more at once than in a step, so that they need no more memory."""
         H, at_once = self.bank.num_slots, self.settings.num_samples
         if kind.is_point:
             return [_tensor(np.zeros((1, H)))]
         sizes = [min(at_once, num - start) for start in range(0, num, at_once)]
-        return [_tensor(rng.normal(size=(H, size)).T) for size in sizes]
+        rngs = [self.comparison.rng(f"θ of local ELBOs, {group}") for group in range(len(sizes))]
+        pairs = zip(rngs, sizes, strict=True)
+        return [_tensor(rng.normal(size=(H, size)).T) for rng, size in pairs]
 
     def _base_samples(self, first: int, num: int) -> BaseSamples:
         """η of steps, the same for all candidates and however these are grouped."""
