@@ -142,7 +142,8 @@ def fit(
     paper = _paper(preset)
     model = make_likelihood(likelihood)
     if paper is not None:
-        check_call(chosen.name, inference, posterior, model, warps, families)
+        formed = (belief, temperature, weights)
+        check_call(chosen.name, inference, posterior, model, warps, families, formed)
         posterior, warps, race = posterior_of(posterior), ("identity",), False
         space = K144 if isinstance(space, str) and space == "grow" else space
     elif callback is not None:

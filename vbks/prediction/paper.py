@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from vbks.data import ArraySource, Inputs, TrainingData, Warp, read_inputs
 from vbks.errors import DataError
 from vbks.execution import Devices, Place
@@ -18,6 +20,7 @@ from vbks.kernels import GivenValues
 from vbks.prediction.missing_rows import MissingRows
 from vbks.prediction.selection import Selection
 from vbks.selection import (
+    BeliefRecord,
     Budget,
     Callback,
     KernelPrior,
@@ -141,6 +144,8 @@ def update_as_paper(
         trainer = Trainer(settings, belief, Devices(), report, callback)
         fits, after = trainer.run(states, comparison, before.num_rows)
     done = dict(zip(going, fits, strict=True))
+    names = tuple(str(fit.expression) for fit in selection.fits)
+    history = tuple(_among(record, going, names) for record in after.history)
     return replace(
         selection,
         fits=tuple(done.get(k, fit) for k, fit in enumerate(selection.fits)),
@@ -149,8 +154,15 @@ def update_as_paper(
         notices=(*before.notices, *notices(after.record)),
         trace=None,
         given_weights=None,
-        training=Training(settings, after.record, (*training.history, *after.history)),
+        training=Training(settings, after.record, (*training.history, *history)),
     )
+
+
+def _among(record: BeliefRecord, places: Sequence[int], names: tuple[str, ...]) -> BeliefRecord:
+    """A record of some candidates as one of all, of which the others take no part."""
+    elbos, probabilities = np.full(len(names), -np.inf), np.zeros(len(names))
+    elbos[list(places)], probabilities[list(places)] = record.elbos, record.probabilities
+    return replace(record, expressions=names, elbos=elbos, probabilities=probabilities)
 
 
 def _joined(before: TrainingData, new: TrainingData) -> TrainingData:
@@ -162,7 +174,13 @@ def _joined(before: TrainingData, new: TrainingData) -> TrainingData:
 
 
 def check_call(
-    method: str, inference: str, posterior: str, likelihood: Any, warps: Any, families: Any
+    method: str,
+    inference: str,
+    posterior: str,
+    likelihood: Any,
+    warps: Any,
+    families: Any,
+    belief: tuple[Any, ...],
 ) -> None:
     """Refuse settings that the paper does not have."""
     for name, is_other, expected in (
@@ -175,6 +193,7 @@ def check_call(
         ),
         ("likelihood", not likelihood.is_gaussian, "gaussian"),
         ("warps", warps != "auto" and tuple(warps) != ("identity",), "identity"),
+        ("belief", belief != (None, 1.0, None), "of its own, which PaperSettings has"),
         ("families", families is not None, "none, as the space is fixed"),
     ):
         if is_other:

@@ -27,6 +27,7 @@ from vbks.selection.prices import Prices
 from vbks.selection.search import Search
 from vbks.selection.stacking import stacking_belief
 from vbks.selection.strategy import SearchState, Step, Strategy, left_behind
+from vbks.selection.tensorboard import TensorBoard
 
 __all__ = [
     "ABCD",
@@ -59,6 +60,7 @@ __all__ = [
     "Step",
     "Strategy",
     "Task",
+    "TensorBoard",
     "Trainer",
     "Training",
     "TrainingRecord",
