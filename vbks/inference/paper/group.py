@@ -54,14 +54,6 @@ class Group:
         self.earlier = self._earlier()
         self.values: list[Array] = []
 
-    def train(self, num_steps: int) -> None:
-        """So many steps, on the minibatches that come next."""
-        batches = self.comparison.data.minibatches(self.comparison.batch_size, self.comparison.seed)
-        next(islice(batches, self.steps, self.steps), None)
-        end = self.steps + num_steps
-        while self.steps < end:
-            self.take(min(AT_ONCE, end - self.steps), batches)
-
     def take(self, num: int, batches: Iterable[tuple[Array, Array]]) -> None:
         """So many steps in one call of the graph."""
         self.progress, values = self.bank.run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Literal, get_args
 
 from vbks.errors import DataError, check_one_of
@@ -65,8 +66,11 @@ class PaperSettings:
         check_one_of("theta_prior", self.theta_prior, get_args(ThetaPrior))
         for name in ("steps", "num_samples", "value_batches", "value_samples", "members", "every"):
             count = getattr(self, name)
-            if count is not None and (not isinstance(count, int) or count < 1):
+            if count is None:
+                continue
+            if not isinstance(count, Integral) or count < 1:
                 raise DataError(f"{name} is {count!r}, expected a whole number from 1 on.")
+            object.__setattr__(self, name, int(count))
         for name in ("learning_rate", "belief_variance", "averaging_variance", "temperature"):
             number = getattr(self, name)
             if number is not None and not 0 < number < float("inf"):
