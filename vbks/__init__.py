@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from vbks.comparing import compare
     from vbks.estimator import VBKSRegressor
     from vbks.fitting import fit
+    from vbks.inference.paper import PaperSettings
     from vbks.kernels import Bank, from_gpflow, register_family, to_gpflow
     from vbks.planning import dry_run
     from vbks.prediction import Selection
@@ -59,6 +60,7 @@ __all__ = [
     "Expression",
     "FileError",
     "GrammarError",
+    "PaperSettings",
     "Selection",
     "VBKSRegressor",
     "VbksError",
@@ -99,6 +101,7 @@ _HOMES = {
     "Bank": "kernels",
     "BeliefSettings": "selection",
     "Budget": "selection",
+    "PaperSettings": "inference.paper",
     "Selection": "prediction",
     "VBKSRegressor": "estimator",
     "compare": "comparing",

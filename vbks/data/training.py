@@ -136,7 +136,13 @@ class TrainingData:
 
     def with_rows(self, X: object, y: object) -> TrainingData:
         """These rows and more of them, in the user's units, which stay what they are."""
-        source = self._array_source("more rows")
+        source, new = self._array_source("more rows"), self.new_rows(X, y).source
+        assert isinstance(new, ArraySource)
+        joined = ArraySource(np.concatenate([source.X, new.X]), np.concatenate([source.y, new.y]))
+        return self._with_source(joined)
+
+    def new_rows(self, X: object, y: object) -> TrainingData:
+        """Other rows alone, in these units."""
         table = read_table(X, y)
         if table.X.shape[1] != self.num_inputs:
             raise DataError(
@@ -146,8 +152,7 @@ class TrainingData:
         new = ArraySource(table.X, table.y)
         review(new, table.labels)
         refuse_outside(self.units.warp.name, self.units.warp.domain, np.asarray(new.y, float))
-        joined = ArraySource(np.concatenate([source.X, new.X]), np.concatenate([source.y, new.y]))
-        return self._with_source(joined)
+        return replace(self, source=new, log_jacobian=0.0)
 
     def _array_source(self, what: str) -> ArraySource:
         if not isinstance(self.source, ArraySource):

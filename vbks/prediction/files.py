@@ -22,13 +22,19 @@ from vbks.storage.plain_file import read_plain, write_plain
 from vbks.storage.records import Record
 from vbks.version import __version__
 
-FORMAT = 3
+FORMAT = 4
 """Number of the format that is written; those up to it are read."""
 
 KIND = "vbks selection"
 """What tells our JSON from any other."""
 
-LATER_ARRAYS = {"sample_theta": 2, "sample_mean": 2, "sample_covariance": 2, "weights": 3}
+LATER_ARRAYS = {
+    "sample_theta": 2,
+    "sample_mean": 2,
+    "sample_covariance": 2,
+    "weights": 3,
+    "history": 4,
+}
 """Arrays that earlier formats do not have, and the first format that has them."""
 
 PLAIN_FILE, ARRAY_FILE = "selection.json", "arrays.npz"
@@ -121,13 +127,15 @@ _ADDED_TO_BELIEF: dict[str, Any] = {
     "prior_mean": None,
     "prior_covariance": None,
     "weights": "belief",
+    "averaging_variance": None,
+    "averaging_members": None,
 }
 """What their beliefs do not have; weights of stacking were a kind of belief."""
 
 
 def _upgraded(record: Record) -> Record:
     """An earlier format as the newest."""
-    changed: dict[str, Any] = dict(record.values)
+    changed: dict[str, Any] = {"training": None, **record.values}
     belief = changed.get("belief")
     if isinstance(belief, dict):
         stacked = (

@@ -23,9 +23,13 @@ from vbks.inference.proposal import of_warp, structure_of
 from vbks.models import KernelMixture, gpflow_model, leave_one_out
 from vbks.prediction.missing_rows import MissingRows
 from vbks.selection import (
+    BeliefRecord,
     BeliefSettings,
+    Callback,
     KernelBelief,
     Step,
+    Training,
+    TrainingRecord,
     averaged_weights,
     belief_fields,
     form_belief,
@@ -71,6 +75,8 @@ class Selection:
     """Candidates that there was no budget for: those proposed, and all others of a fixed space."""
     given_weights: Array | None = None
     """Weights [K] that were found while rows were there which were not saved."""
+    training: Training | None = None
+    """How candidates were trained, where that was done as in the VBKS paper."""
 
     def __post_init__(self) -> None:
         if not any(fit.status == "fitted" for fit in self.fits):
@@ -207,6 +213,16 @@ class Selection:
         names = [own.name for own in fields(Step)]
         return pd.DataFrame([astuple(step) for step in self.steps], columns=names)
 
+    @property
+    def record(self) -> TrainingRecord | None:
+        """Steps, minibatches, inducing points and samples of a fit as in the VBKS paper."""
+        return None if self.training is None else self.training.record
+
+    @property
+    def history(self) -> tuple[BeliefRecord, ...]:
+        """The belief on the way, where a callback or a trace was asked for in such a fit."""
+        return () if self.training is None else self.training.history
+
     # Predictions
 
     @cached_property
@@ -286,14 +302,22 @@ class Selection:
 
     # More rows
 
-    def update(self, X: Any, y: Any) -> Selection:
+    def update(self, X: Any, y: Any, *, callback: Callback | None = None) -> Selection:
         """The selection after more rows: fits go on from where they are, and the belief moves.
 
-        Units and inducing inputs stay. Candidates that were dropped or have failed stay out.
+        Units and inducing inputs stay. Candidates that were dropped or have failed stay out. After
+        a fit as in the VBKS paper only the new rows are looked at: what earlier ones say is in q(u)
+        and q(θ), and a point estimate of θ stays. The callback is that of `vbks.fit`.
         """
+        if self.training is not None:
+            from vbks.prediction.paper import update_as_paper
+
+            return update_as_paper(self, X, y, callback)
+        if callback is not None:
+            raise DataError("a callback goes with fits of preset='paper'. Leave it out.")
         data = {warp: rows.with_rows(X, y) for warp, rows in self.data.items()}
         inputs = read_inputs(X)
-        self._refuse_mixed_times(inputs.labels, inputs.times)
+        self.refuse_mixed_times(inputs.labels, inputs.times)
         going = [k for k, fit in enumerate(self.fits) if fit.status == "fitted"]
         first = self.fits[going[0]]
         settings = {
@@ -365,10 +389,10 @@ class Selection:
             raise DataError(
                 f"Xnew has {values.shape[1]} columns, but the fit had {self._rows.num_inputs}."
             )
-        self._refuse_mixed_times(labels, times)
+        self.refuse_mixed_times(labels, times)
         return values
 
-    def _refuse_mixed_times(self, labels: Sequence[str], times: Sequence[int]) -> None:
+    def refuse_mixed_times(self, labels: Sequence[str], times: Sequence[int]) -> None:
         """Days since 1970 and the user's own numbers must not pass for each other."""
         for place in set(times) ^ set(self.time_inputs):
             now, then = ("times", "numbers") if place in times else ("numbers", "times")
