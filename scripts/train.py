@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         rows = _rows(given.table, given.x, given.y)
         settings: dict[str, Any] = {
             "space": space_of(given.space),
-            "preset": given.preset,
+            "preset": given.preset and vbks.PaperSettings(**_steps(given)),
             "inference": given.inference,
             "posterior": given.posterior,
             "likelihood": given.likelihood,
@@ -76,6 +76,7 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--y", help="target column of a CSV file; by default the last")
     parser.add_argument("--space", default="K144", help="grow, K12 or K144, or kernels by comma")
     parser.add_argument("--preset", choices=("paper",), help="settings of the authors of VBKS")
+    parser.add_argument("--steps", type=int, help="minibatches, with --preset paper")
     parser.add_argument(
         "--posterior", default="auto", choices=("auto", "full", "diagonal", "laplace", "point"),
         help="q(θ)",
@@ -101,6 +102,8 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     given = parser.parse_args(arguments)
     if given.out is None and not given.dry_run:
         parser.error("give --out, a folder for the selection, or --dry-run.")
+    if given.steps is not None and given.preset is None:
+        parser.error("--steps goes with --preset paper.")
     return given
 
 
@@ -114,6 +117,10 @@ def _rows(table: Path, x: list[str] | None, y: str | None) -> tuple[Any, Any]:
     frame = with_dates(read_csv(table))
     columns = choose_columns(frame, x or (), y)
     return frame[list(columns.inputs)], frame[columns.target]
+
+
+def _steps(given: argparse.Namespace) -> dict[str, int]:
+    return {} if given.steps is None else {"steps": given.steps}
 
 
 def _executor(given: argparse.Namespace) -> Any:

@@ -85,7 +85,7 @@ def test_two_processes__train_and_keep_what_one_process_finds(
     assert address.startswith(f"{LOOPBACK}:")
     done = train([
         str(table), "--out", str(out), "--checkpoint", str(kept), "--space", SPACE,
-        "--preset", "paper", "--posterior", "point", "--likelihood", "gaussian",
+        "--preset", "paper", "--steps", "60", "--posterior", "point", "--likelihood", "gaussian",
         "--inducing", "8", "--batch", "30", "--ray", address, "--num-gpus", "1",
     ])  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -96,8 +96,8 @@ def test_two_processes__train_and_keep_what_one_process_finds(
 
     rows = np.load(table)
     settings: dict[str, Any] = {
-        "space": SPACE.split(", "), "preset": "paper", "posterior": "point", "num_inducing": 8,
-        "batch_size": 30,
+        "space": SPACE.split(", "), "preset": vbks.PaperSettings(steps=60), "posterior": "point",
+        "num_inducing": 8, "batch_size": 30,
     }  # fmt: skip
     monkeypatch.setattr("vbks.inference.comparison.CHUNK", 1)
     here = vbks.fit(rows[:, :1], rows[:, 1], **settings)
