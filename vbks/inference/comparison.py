@@ -23,6 +23,7 @@ from vbks.kernels import (
     Layout,
     Normal,
     Prior,
+    Priors,
     slot_priors,
     summarise_inputs,
 )
@@ -209,6 +210,12 @@ class Comparison:
         priors = slot_priors(layout, self.prior, self.summaries, self.num_rows)
         given = self.given.get(layout.expression)
         return priors if given is None else given.priors(priors)
+
+    def log_prior(self, layout: Layout, theta: Array) -> float:
+        """log p(θ) of an expression at θ [H]."""
+        priors = Priors([self.prior_of(layout)], len(theta))
+        density, _ = priors.log_density(np.zeros(1, np.intp), theta[np.newaxis])
+        return float(density[0])
 
     def final_priors(self, layout: Layout) -> tuple[Prior, ...]:
         """The same where the likelihood is not Gaussian: slot 0 is then its own parameter."""

@@ -178,7 +178,9 @@ class _Run:
             climbed = self._stage("climbing", climb, looked, is_long=True)
         else:
             climbed = self._climb(looked)
-            climbed = self._decide(climbed, "climb", CLIMB_MARGIN, comparison.num_rows)
+            # Evidences that are quickly found say more than standings.
+            margin = CLIMB_MARGIN if comparison.bounds_theta else np.inf
+            climbed = self._decide(climbed, "climb", margin, comparison.num_rows)
         finish = last_passes.finish if is_stochastic else climbing.finish
         return self._finish(finish, climbed)
 
@@ -239,8 +241,12 @@ class _Run:
         always: int = ALWAYS,
     ) -> list[Candidate]:
         going = [c for c in candidates if c.is_going]
-        decided = iter(decide(going, stage, margin if self.race else np.inf, num_rows, always))
+        margin = margin if self.race else np.inf
+        decided = iter(decide(going, stage, margin, num_rows, always, self._log_prior))
         return [next(decided) if c.is_going else c for c in candidates]
+
+    def _log_prior(self, candidate: Candidate) -> float:
+        return self.comparison.log_prior(candidate.layout, candidate.thetas[0])
 
     def _finish(self, stage: Stage, candidates: Sequence[Candidate]) -> list[LocalFit]:
         going = [c for c in candidates if c.is_going]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -31,11 +31,24 @@ CLOSE_LOOK_MARGIN = 15.0
 CLIMB_MARGIN = 12.0
 """Nats behind the best after the climb: a share of e⁻¹² that q(θ) will hardly change."""
 
+PENALTY = 0.25
+"""Of log N, for each free parameter: half of what one costs that the data determine, as one that
+they say nothing of costs nothing. Margins allow for the other half either way."""
+
 ALWAYS = 10
 """Candidates that go on however far behind ..."""
 
 ALWAYS_CLIMBING = 4
 """... and those that do in the midst of climbs where all rows are dear."""
+
+
+LogPrior = Callable[[Candidate], float]
+"""log p(θ) at the best θ of a candidate."""
+
+
+def without_prior(candidate: Candidate) -> float:
+    """Zero, where values are log likelihoods."""
+    return 0.0
 
 
 def glance_margin(num_rows: int) -> float:
@@ -49,12 +62,15 @@ def decide(
     margin: float,
     num_rows: int,
     always: int = ALWAYS,
+    log_prior: LogPrior = without_prior,
 ) -> list[Candidate]:
     """Write every candidate's standing into its record.
 
-    Standings are log posteriors less ½ p log N, so that larger kernels have no head start.
+    Standings are log likelihoods at the best θ less ¼ p log N. Log posteriors would be lower by the
+    log prior density of all parameters, also of those that data say nothing of, while evidences are
+    not.
     """
-    standings = np.array([_standing(c, num_rows) for c in candidates])
+    standings = np.array([_standing(c, num_rows, log_prior) for c in candidates])
     best = standings.max(initial=-math.inf)
     sure = set(np.argsort(-standings)[:always])
     return [
@@ -63,5 +79,8 @@ def decide(
     ]
 
 
-def _standing(candidate: Candidate, num_rows: int) -> float:
-    return candidate.best - 0.5 * candidate.num_free * math.log(num_rows)
+def _standing(candidate: Candidate, num_rows: int, log_prior: LogPrior) -> float:
+    if not len(candidate.values):
+        return -math.inf
+    penalty = PENALTY * candidate.num_free * math.log(num_rows)
+    return candidate.best - log_prior(candidate) - penalty

@@ -6,7 +6,7 @@ import pytest
 from vbks.grammar import parse
 from vbks.inference.candidate import Candidate
 from vbks.inference.local_fit import RaceStep
-from vbks.inference.race import ALWAYS, GLANCE_MARGIN, decide, glance_margin
+from vbks.inference.race import ALWAYS, GLANCE_MARGIN, PENALTY, decide, glance_margin
 from vbks.kernels import lay_out, num_free_parameters
 
 NUM_ROWS = 100
@@ -25,10 +25,22 @@ def make_candidate(value: float, text: str = "SE", race: tuple[RaceStep, ...] = 
 
 
 def penalty(text: str) -> float:
-    return 0.5 * num_free_parameters(text) * math.log(NUM_ROWS)
+    return PENALTY * num_free_parameters(text) * math.log(NUM_ROWS)
 
 
-def test_standings__are_log_posteriors_less_a_price_for_each_parameter() -> None:
+def test_standings__are_log_likelihoods() -> None:
+    one, other = decide(
+        [make_candidate(-50.0), make_candidate(-58.0)],
+        "look",
+        25.0,
+        NUM_ROWS,
+        log_prior=lambda candidate: 0.2 * candidate.best,
+    )
+    assert one.race[0].value == pytest.approx(-40.0 - penalty("SE"))
+    assert other.race[0].value == pytest.approx(-46.4 - penalty("SE"))
+
+
+def test_standings__have_a_price_for_each_parameter() -> None:
     se, product = decide(
         [make_candidate(-50.0), make_candidate(-50.0, "SE * PER")], "look", 25.0, NUM_ROWS
     )
