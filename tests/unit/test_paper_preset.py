@@ -320,6 +320,18 @@ def test_update__agrees_with_all_rows_at_once():
     np.testing.assert_allclose(fit.elbo, together.elbo(), atol=1.0)
 
 
+def test_update__learns_theta_that_has_a_width():
+    x, y = make_rows()
+    selection = select(space=("SE + LIN",), posterior="full")
+    moved = selection.update(x[::3], y[::3])
+    before, after = selection.fits[0], moved.fits[0]
+    assert after.status == "fitted" and np.isfinite(after.elbo)
+    steps = np.abs(after.theta - before.theta)
+    assert np.all(steps[list(before.fixed)] == 0.0) and steps.max() > 0.0
+    assert np.count_nonzero(np.diag(after.modes[0].factor)) == len(steps) - len(before.fixed)
+    assert np.isfinite(moved.predict_y(x)).all()
+
+
 def test_averaging_settings__are_checked():
     with pytest.raises(DataError, match="averaging_members is 0"):
         BeliefSettings("vbks", averaging_members=0)
