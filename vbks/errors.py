@@ -25,6 +25,10 @@ class StopTraining(Exception):
     """Raised by a callback to end training; what was learned so far is the result."""
 
 
+class GraphError(VbksError):
+    """No graph of TensorFlow can be made, as exports and gradients need it."""
+
+
 class TailWarning(UserWarning):
     """Means of predictions that tails would decide, and that are limited for this reason."""
 

@@ -10,7 +10,7 @@ import gpflow
 import numpy as np
 import tensorflow as tf
 
-from vbks.errors import FileError
+from vbks.errors import GraphError
 from vbks.grammar.expression import Expression
 from vbks.kernels import Bank, is_batchable, lay_out, to_gpflow
 from vbks.kernels.compiled_kernel import (
@@ -25,11 +25,14 @@ from vbks.models.substitution import ParameterVector
 
 
 def graph_bank_of(
-    expressions: Sequence[Expression], num_inputs: int, *, ard: bool
+    expressions: Sequence[Expression], num_inputs: int, *, ard: bool, differentiable: bool = False
 ) -> Bank | KernelGraphs:
-    """A bank that graphs can be made of: a `Bank` if all of its expressions can be batched."""
+    """A bank that graphs can be made of: a `Bank` if all of its expressions can be batched.
+
+    That of a `Bank` has gradients for inputs only where these are asked for.
+    """
     if all(is_batchable(expression, num_inputs) for expression in expressions):
-        return Bank(expressions, num_inputs, ard=ard)
+        return Bank(expressions, num_inputs, ard=ard, differentiable_inputs=differentiable)
     return KernelGraphs(expressions, num_inputs, ard=ard)
 
 
@@ -98,10 +101,10 @@ class _KernelGraph:
         try:
             graph.get_concrete_function()
         except Exception as error:
-            raise FileError(
-                f"'{self._expression}' cannot be exported: no graph can be made of its kernel "
-                f"({first_line(error)}). Leave it out of the belief, or write the kernel in "
-                "operations of TensorFlow."
+            raise GraphError(
+                f"'{self._expression}' cannot be exported or differentiated: no graph can be made "
+                f"of its kernel ({first_line(error)}). Leave it out of the belief, or write the "
+                "kernel in operations of TensorFlow."
             ) from error
         return graph  # type: ignore[no-any-return]
 

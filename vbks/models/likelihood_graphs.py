@@ -11,7 +11,7 @@ from typing import Any
 import gpflow
 import tensorflow as tf
 
-from vbks.errors import FileError
+from vbks.errors import GraphError
 from vbks.inference.likelihoods import SMALLEST_VARIANCE, Likelihood
 from vbks.models.kernel_graphs import first_line
 
@@ -63,8 +63,8 @@ class LikelihoodGraph:
         try:
             return tf.map_fn(function, parts, fn_output_signature=dtypes)
         except Exception as error:
-            raise FileError(
-                f"{self._name} cannot be exported: no graph can be made of it "
+            raise GraphError(
+                f"{self._name} cannot be exported or differentiated: no graph can be made of it "
                 f"({first_line(error)}). Write the likelihood in operations of TensorFlow."
             ) from error
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,21 @@ from gpflow.base import InputData, MeanAndVariance, RegressionData, TensorType
 from gpflow.models import BayesianModel
 
 from vbks.arrays import Array, Mask
-from vbks.data import TrainingData, read_inputs
+from vbks.data import TrainingData
 from vbks.errors import DataError, TailWarning, VbksError
 from vbks.inference.likelihoods import Gaussian, Likelihood
 from vbks.inference.local_fit import LocalFit
 from vbks.models.averaging import Average
 from vbks.models.components import NEGLIGIBLE, NUM_SAMPLES, Member, without_negligible
 from vbks.models.conditioning import data_by_warp
+from vbks.models.differentiable import (
+    DifferentiableMixture,
+    Kind,
+    refuse_graph,
+    with_gradient,
+    without_gradient,
+)
+from vbks.models.new_inputs import NewInputs, read_new_inputs, refuse_not_finite
 from vbks.models.posteriors import Data, as_tensor
 from vbks.models.serving import ServedMixture
 
@@ -32,8 +41,12 @@ class KernelMixture(BayesianModel):
     Inputs and results are in the user's units; warps of targets are undone. Shapes are those of
     GPflow's models with one output, so ``full_output_cov`` changes them alone. Densities and
     quantiles are those of the mixture itself, not of a Gaussian with its moments. Where the
-    tails of a mixture would decide its mean, they are limited, and a `TailWarning` says so. All of
-    this runs eagerly and cannot be part of a graph; `to_module` makes what can.
+    tails of a mixture would decide its mean, they are limited, and a `TailWarning` says so.
+
+    Inputs may be batches [..., N, D], of each of which the answer is that of its own rows. Where
+    they are tensors, moments, covariances and log densities have gradients for them, and can be
+    part of a `tf.function`, which gives no warnings and refuses no values. Quantiles and samples
+    run eagerly and have no gradient.
 
     Args:
         fits: the candidates.
@@ -116,10 +129,17 @@ class KernelMixture(BayesianModel):
             raise DataError(
                 "densities are those of each target alone. Leave out full_cov and full_output_cov."
             )
-        X = self._inputs(data[0])
-        y = _targets(data[1], len(X))
-        self.likelihood.check_targets(y)
-        return as_tensor(self._average.log_density(X, y))
+        inputs = self._inputs(data[0])
+        rows = inputs.with_targets(data[1])
+        if inputs.is_symbolic:
+            found = self._graphs.predict("log_density", rows)
+        else:
+            y = np.asarray(rows)[:, -1]
+            refuse_not_finite(y.reshape(-1, 1), "Ynew")
+            self.likelihood.check_targets(y)
+            values = as_tensor(self._average.log_density(inputs.array, y)[:, np.newaxis])
+            found = self._differentiable("log_density", values, rows)
+        return inputs.restored(found, [])
 
     def predict_quantiles(
         self, Xnew: InputData, quantiles: Sequence[float] = QUANTILES, of_y: bool = True
@@ -131,7 +151,12 @@ class KernelMixture(BayesianModel):
         levels = np.asarray(quantiles, np.float64)
         if levels.ndim != 1 or not np.all((levels > 0.0) & (levels < 1.0)):
             raise DataError(f"quantiles are {quantiles}, expected numbers between 0 and 1.")
-        return as_tensor(self._average.quantiles(self._inputs(Xnew), levels, noisy=of_y))
+        refuse_graph("quantiles")
+        inputs = self._inputs(Xnew)
+        found = as_tensor(self._average.quantiles(inputs.array, levels, noisy=of_y))
+        if inputs.is_tensor:
+            found = without_gradient(found, inputs.rows, "quantiles")
+        return inputs.restored(found, [len(levels)])
 
     def predict_f_samples(
         self,
@@ -140,7 +165,7 @@ class KernelMixture(BayesianModel):
         full_cov: bool = True,
         full_output_cov: bool = False,
     ) -> tf.Tensor:
-        """Functions [S, N, 1] from the posterior, each with a kernel and a θ of its own.
+        """Functions [..., S, N, 1] from the posterior, each with a kernel and a θ of its own.
 
         Without a number, it is one of [N, 1]. Each call draws new ones; the seed of the model
         decides which. Without ``full_cov``, they are right at each input alone.
@@ -159,46 +184,74 @@ class KernelMixture(BayesianModel):
 
     def member_predictions(self, Xnew: InputData) -> tuple[Array, Array]:
         """Means and variances [K, N] of the function under each of `members` alone."""
-        return self._average.member_moments(self._inputs(Xnew))
+        refuse_graph("predictions of members")
+        return self._average.member_moments(self._inputs(Xnew).array)
 
     def to_module(self) -> ServedMixture:
         """The same moments and densities as graphs, for TensorFlow to save and to serve."""
         return ServedMixture(self._average)
 
+    @cached_property
+    def _graphs(self) -> DifferentiableMixture:
+        return DifferentiableMixture(self._average)
+
     def _moments(
         self, Xnew: InputData, noisy: bool, full_cov: bool, full_output_cov: bool
     ) -> MeanAndVariance:
-        X = self._inputs(Xnew)
-        N = len(X)
-        if full_cov:
-            mean, spread, is_limited = self._average.covariance(X, noisy)
-            shape = [N, 1, N, 1] if full_output_cov else [1, N, N]
+        inputs = self._inputs(Xnew)
+        kind: Kind = "targets" if noisy else "function"
+        if inputs.is_symbolic:
+            found = self._graphs.predict(kind, inputs.rows)
         else:
-            mean, spread, is_limited = self._average.moments(X, noisy)
-            shape = [N, 1, 1] if full_output_cov else [N, 1]
-        _warn_of_tails(is_limited)
-        return as_tensor(mean[:, np.newaxis]), as_tensor(spread.reshape(shape))
+            mean, variance, is_limited = self._average.moments(inputs.array, noisy)
+            _warn_of_tails(is_limited)
+            values = as_tensor(np.stack([mean, variance], axis=1))
+            found = self._differentiable(kind, values, inputs.rows)
+        mean = inputs.restored(found[:, :1], [1])
+        if not full_cov:
+            return mean, inputs.restored(found[:, 1:], [1, 1] if full_output_cov else [1])
+        covariance = inputs.in_turn(lambda rows: self._covariance(rows, noisy))
+        if full_output_cov:
+            return mean, covariance[..., tf.newaxis, :, tf.newaxis]
+        return mean, covariance[..., tf.newaxis, :, :]
+
+    def _covariance(self, rows: tf.Tensor, noisy: bool) -> tf.Tensor:
+        """The covariance [N, N] of one batch of rows."""
+        kind: Kind = "target_covariance" if noisy else "function_covariance"
+        if not tf.executing_eagerly():
+            return self._graphs.predict(kind, rows)
+        _, covariance, _ = self._average.covariance(np.asarray(rows), noisy)
+        return self._differentiable(kind, as_tensor(covariance), rows)
 
     def _samples(
         self, Xnew: InputData, num_samples: int | None, full_cov: bool, noisy: bool
     ) -> tf.Tensor:
         if num_samples is not None and num_samples < 1:
             raise DataError(f"num_samples is {num_samples}, expected at least 1.")
-        num, X = num_samples or 1, self._inputs(Xnew)
-        found = self._average.samples(X, num, self._rng, noisy=noisy, joint=full_cov)
-        return as_tensor((found[0] if num_samples is None else found)[..., np.newaxis])
+        refuse_graph("samples")
+        num, inputs = num_samples or 1, self._inputs(Xnew)
 
-    def _inputs(self, Xnew: InputData) -> Array:
+        def draw(rows: tf.Tensor) -> tf.Tensor:
+            X = np.asarray(rows)
+            found = self._average.samples(X, num, self._rng, noisy=noisy, joint=full_cov)
+            return as_tensor((found[0] if num_samples is None else found)[..., np.newaxis])
+
+        found = inputs.in_turn(draw)
+        return without_gradient(found, inputs.rows, "samples") if inputs.is_tensor else found
+
+    def _differentiable(self, kind: Kind, values: tf.Tensor, rows: Any) -> tf.Tensor:
+        """Values with a gradient for the rows they are of, where these are a tensor."""
+        if not tf.is_tensor(rows):
+            return values
+        return with_gradient(values, rows, partial(self._pull, kind))
+
+    def _pull(self, kind: Kind, rows: tf.Tensor, upstream: tf.Tensor) -> tf.Tensor:
+        """Made when it is first asked for: graphs take a second or more."""
+        return self._graphs.pull(kind, rows, upstream)
+
+    def _inputs(self, Xnew: InputData) -> NewInputs:
         """Inputs in standardised units, if they can be used."""
-        data = next(iter(self._average.data.values()))
-        X = np.asarray(read_inputs(Xnew).X, np.float64)
-        if X.shape[1] != data.num_inputs or not len(X):
-            raise DataError(
-                f"Xnew has {X.shape[0]} rows and {X.shape[1]} columns, expected at least one row "
-                f"and {data.num_inputs} columns: the inputs that the fits are of."
-            )
-        _refuse_not_finite(X, "Xnew")
-        return data.units.standardise_inputs(X)
+        return read_new_inputs(Xnew, next(iter(self._average.data.values())))
 
 
 def _warn_of_tails(is_limited: Mask) -> None:
@@ -236,25 +289,3 @@ def _checked_weights(weights: TensorType, num_fits: int) -> Array:
     if not (np.all(np.isfinite(found)) and np.all(found >= 0.0) and np.any(found > 0.0)):
         raise DataError("weights must not be negative, and one of them must be above zero.")
     return found
-
-
-def _targets(Ynew: TensorType, num_rows: int) -> Array:
-    """Targets [N] from [N] or [N, 1], if they can be used."""
-    y = np.asarray(Ynew, np.float64)
-    if y.shape not in ((num_rows,), (num_rows, 1)):
-        raise DataError(
-            f"Ynew has the shape {list(y.shape)}, expected [{num_rows}, 1]: a target for each row "
-            "of Xnew."
-        )
-    _refuse_not_finite(y.reshape(-1, 1), "Ynew")
-    return y.reshape(-1)
-
-
-def _refuse_not_finite(table: Array, name: str) -> None:
-    wrong = np.argwhere(~np.isfinite(table))
-    if len(wrong):
-        row, column = wrong[0] + 1
-        raise DataError(
-            f"{name} has {len(wrong)} missing or infinite values, the first in row {row}, column "
-            f"{column}. Drop or fill them."
-        )

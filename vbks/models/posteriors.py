@@ -118,16 +118,25 @@ class Posteriors:
 
     def marginal_tensors(self, X: Array | tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """The same as tensors, which may be those of a graph."""
-        L, m, Z = (tf.convert_to_tensor(values) for values in (self.L, self.m, self.Z))
-        W = None if self.W is None else tf.convert_to_tensor(self.W)
+        L, m, W, Z = self._tensors()
         mean, variance = _marginals(L, m, W, self.kernels(Z, X), self.kernels.diag(X))
         return mean, variance
 
     def joint(self, X: Array) -> tuple[Array, Array]:
         """Means [R, N] and covariances [R, N, N] of the function."""
-        kernels = self.kernels
-        mean, covariance = _joint(self.L, self.m, self.W, kernels(self.Z, X), kernels(X))
+        mean, covariance = self.joint_tensors(X)
         return mean.numpy(), covariance.numpy()
+
+    def joint_tensors(self, X: Array | tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """The same as tensors, which may be those of a graph."""
+        L, m, W, Z = self._tensors()
+        mean, covariance = _joint(L, m, W, self.kernels(Z, X), self.kernels(X))
+        return mean, covariance
+
+    def _tensors(self) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor | None, tf.Tensor]:
+        """L, m, W and Z, which may be variables."""
+        L, m, Z = (tf.convert_to_tensor(values) for values in (self.L, self.m, self.Z))
+        return L, m, None if self.W is None else tf.convert_to_tensor(self.W), Z
 
     def noise(self, X: Array) -> Array:
         """Variances of Gaussian noise: [R, N].

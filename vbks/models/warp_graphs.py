@@ -11,16 +11,19 @@ import tensorflow as tf
 from vbks.data import Identity, InverseSoftplus, Log, Logit, Units, Warp
 from vbks.data.warped_normal import MOST_LOG_SD, hermite_rule
 from vbks.data.warps import KNOWN_WARPS
-from vbks.errors import FileError
+from vbks.errors import GraphError
 from vbks.models.limits import target_spread
+
+LEAST = 1e-300
+"""Variances below this count as this, so that their logarithms have a gradient."""
 
 
 def refuse_unknown_warp(warp: Warp) -> None:
     """Refuse a warp that is not one of vbks, as only its author could write it as a graph."""
     if type(warp) not in _GRAPHS:
-        raise FileError(
-            f"the warp '{warp.name}' cannot be exported: it is not one of vbks. Export a candidate "
-            f"without it; known: {', '.join(sorted(KNOWN_WARPS))}."
+        raise GraphError(
+            f"the warp '{warp.name}' cannot be exported or differentiated: it is not one of vbks. "
+            f"Use a candidate without it; known: {', '.join(sorted(KNOWN_WARPS))}."
         )
 
 
@@ -38,6 +41,37 @@ def restored_moments(
             log_mean = mean + 0.5 * variance
             return tf.exp(log_mean), tf.exp(2.0 * log_mean + _log_expm1(variance))
     return _moments_by_quadrature(units.warp, mean, variance)
+
+
+def restored_covariance(units: Units, mean: tf.Tensor, covariance: tf.Tensor) -> tf.Tensor:
+    """Covariances [R, N, N] of the user's targets where standardised ones are jointly normal."""
+    mean, covariance = mean * units.y_scale + units.y_mean, covariance * units.y_scale**2
+    match units.warp:
+        case Identity():
+            return covariance
+        case Log():
+            return _lognormal_covariance(mean, covariance)
+    raise GraphError(
+        f"covariances after the warp '{units.warp.name}' have no gradient and cannot be part of a "
+        "graph. Leave out full_cov, or give Xnew as an array."
+    )
+
+
+def safe_sqrt(values: tf.Tensor) -> tf.Tensor:
+    """Square roots of v ≥ 0, whose gradient at zero is zero and not infinite."""
+    positive = values > 0.0
+    roots = tf.sqrt(tf.where(positive, values, tf.ones_like(values)))
+    return tf.where(positive, roots, tf.zeros_like(values))
+
+
+def possible_targets(units: Units, y: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Which targets [N] the warp takes, and these, with one that it takes in place of the others.
+
+    What is infinite for the others would make gradients of all not a number.
+    """
+    low, high = units.warp.domain
+    possible = (y > low) & (y < high)
+    return possible, tf.where(possible, y, restored_targets(units, tf.zeros_like(y)))
 
 
 def limited_growth(
@@ -74,7 +108,7 @@ def _moments_by_quadrature(
     """Moments relative to g⁻¹(μ), at all nodes at once."""
     inverse = _GRAPHS[type(warp)].inverse
     nodes, roots = (tf.constant(values, mean.dtype) for values in hermite_rule())
-    points = mean[..., tf.newaxis] + tf.sqrt(variance)[..., tf.newaxis] * nodes
+    points = mean[..., tf.newaxis] + safe_sqrt(variance)[..., tf.newaxis] * nodes
     centre = inverse(warp, mean)
     gaps = roots * (inverse(warp, points) - centre[..., tf.newaxis])
     shift = tf.linalg.matvec(gaps, roots)
@@ -82,8 +116,18 @@ def _moments_by_quadrature(
     return centre + shift, tf.maximum(square - tf.square(shift), 0.0)
 
 
+def _lognormal_covariance(mean: tf.Tensor, covariance: tf.Tensor) -> tf.Tensor:
+    """Products of two means times exp(Σᵢⱼ) - 1, with standard deviations up to `MOST_LOG_SD`."""
+    variances = tf.maximum(tf.linalg.diag_part(covariance), MOST_LOG_SD**2)
+    shrink = MOST_LOG_SD / tf.sqrt(variances)
+    covariance *= shrink[..., :, tf.newaxis] * shrink[..., tf.newaxis, :]
+    means = tf.exp(mean + 0.5 * tf.linalg.diag_part(covariance))
+    return means[..., :, tf.newaxis] * means[..., tf.newaxis, :] * tf.math.expm1(covariance)
+
+
 def _log_expm1(values: tf.Tensor) -> tf.Tensor:
     """log(exp(v) - 1) of v ≥ 0, which is finite also where exp(v) is not."""
+    values = tf.maximum(values, LEAST)
     return values + tf.math.log(-tf.math.expm1(-values))
 
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import tensorflow as tf
 
 from vbks.arrays import Array
 from vbks.data import TrainingData, Units, Warp, read_inputs
-from vbks.errors import DataError, VbksError
+from vbks.errors import DataError, GraphError, VbksError
 from vbks.execution import Devices, Stage, Workshop
 from vbks.grammar import Expression, arrange, parse
 from vbks.inference import LocalFit
@@ -227,7 +228,10 @@ class Selection:
 
     @cached_property
     def mixture(self) -> KernelMixture:
-        """The averaged model as a GPflow model, in the user's units."""
+        """The averaged model as a GPflow model, in the user's units.
+
+        Its predictions are tensors, with gradients for inputs that are tensors, too.
+        """
         return KernelMixture(self.fits, self.weights, self.data, likelihood=self.likelihood)
 
     def predict_f(self, Xnew: Any, full_cov: bool = False) -> tuple[Array, Array]:
@@ -379,6 +383,11 @@ class Selection:
         return next(iter(self.data.values()))
 
     def _inputs(self, Xnew: Any) -> Array:
+        if not tf.executing_eagerly():
+            raise GraphError(
+                "predictions of a selection are arrays, which cannot be part of a graph. Use those "
+                "of `selection.mixture`, which are tensors and have gradients."
+            )
         values, labels, names, times = read_inputs(Xnew)
         if names is not None and self.feature_names is not None and names != self.feature_names:
             raise DataError(

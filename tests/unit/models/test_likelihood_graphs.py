@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from vbks.errors import FileError
+from vbks.errors import GraphError
 from vbks.inference import make_likelihood
 from vbks.models.likelihood_graphs import LikelihoodGraph
 from vbks.models.observations import observed_log_densities, observed_moments
@@ -46,5 +46,5 @@ class Eager(gpflow.likelihoods.Poisson):
 
 def test_likelihood_without_a_graph__is_refused() -> None:
     graph = LikelihoodGraph(make_likelihood(Eager()))
-    with pytest.raises(FileError, match=r"Eager cannot be exported: no graph can be made of it \("):
+    with pytest.raises(GraphError, match=r"Eager cannot be .*: no graph can be made of it \("):
         tf.function(graph.moments)(PARAMETERS, MEANS, VARIANCES)

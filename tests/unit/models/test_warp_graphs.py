@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from vbks.data import Identity, InverseSoftplus, Log, Logit, Units, Warp
-from vbks.errors import FileError
+from vbks.errors import GraphError
 from vbks.models.warp_graphs import (
     log_slope,
     refuse_unknown_warp,
@@ -59,5 +59,5 @@ class Root(Log):
 def test_unknown_warp__is_refused() -> None:
     for warp in WARPS:
         refuse_unknown_warp(warp)
-    with pytest.raises(FileError, match=r"the warp 'root' cannot be exported: it is not one of vb"):
+    with pytest.raises(GraphError, match=r"the warp 'root' cannot be .*: it is not one of vb"):
         refuse_unknown_warp(Root())
