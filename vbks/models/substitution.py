@@ -56,6 +56,12 @@ class ParameterVector:
             for index in np.ndindex(*shape)
         )
 
+    @property
+    def parts(self) -> Iterator[tuple[str, Parameter, int, tuple[int, ...]]]:
+        """Paths and parameters, the place in θ where each begins, and the shapes."""
+        starts = np.cumsum([0, *self._sizes[:-1]])
+        yield from zip(self._paths, self, map(int, starts), self._shapes, strict=True)
+
     @check_shapes("return: [H]")
     def read(self) -> tf.Tensor:
         """θ as the variables have it."""
@@ -79,7 +85,7 @@ class ParameterVector:
         Variables keep their values and are read again afterwards, whatever happens in between. Two
         threads must not do this to the same parameters at once.
         """
-        before = [parameter.unconstrained_variable for parameter in self]
+        before = [parameter.__dict__["_pretransformed_input"] for parameter in self]
         try:
             for parameter, part in zip(self, self._split(theta), strict=True):
                 _read_from(parameter, part)

@@ -62,6 +62,12 @@ class ThetaPosterior(gpflow.Module):
         """CCᵀ."""
         return tf.matmul(self.factor, self.factor, transpose_b=True)
 
+    @property
+    @check_shapes("return: [H]")
+    def sd(self) -> tf.Tensor:
+        """Standard deviations, the roots of the diagonal of CCᵀ."""
+        return tf.norm(self.factor, axis=1)
+
     @check_shapes("eta: [H]", "return: [H]")
     def at(self, eta: tf.Tensor) -> tf.Tensor:
         """θ = Cη + μ."""

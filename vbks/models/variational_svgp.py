@@ -8,6 +8,7 @@ from typing import Any
 
 import gpflow
 import numpy as np
+import pandas as pd
 import tensorflow as tf
 from check_shapes import check_shapes, inherit_check_shapes
 from gpflow import Parameter
@@ -19,10 +20,13 @@ from gpflow.likelihoods import Likelihood
 from gpflow.models import SVGP
 from gpflow.models.util import InducingVariablesLike
 from gpflow.posteriors import BasePosterior, PrecomputeCacheType
+from scipy.stats import norm
 
+from vbks.arrays import Array
 from vbks.errors import VbksError
 from vbks.models.substitution import ParameterVector, trainable_parameters
 from vbks.models.theta_posterior import Covariance, ThetaPosterior
+from vbks.models.theta_views import SdOfTheta, ThetaPart, show_mean, show_own
 
 PRIOR_SD = 1.5
 """A factor of four either way, for a parameter whose unconstrained value is its logarithm."""
@@ -51,8 +55,10 @@ class VariationalSVGP(SVGP):
     L = E_q(θ)[E_q(f|θ) log p(y|f) − KL(q(u)‖p(u|θ))] − KL(q(θ)‖p(θ)) with θ = Cη + μ, η ~ N(0, I).
 
     θ is made of the trainable parameters of the kernel and the likelihood. Both are copied, so the
-    objects given stay as they are; in the copies the parameters are fixed. What is trained is μ and
-    C, q(u) and, as point estimates, the inducing inputs and the mean function.
+    objects given stay as they are; in the copies the parameters show their values at μ, and are not
+    trained themselves. What is trained is μ and C, q(u) and, as point estimates, the inducing
+    inputs and the mean function. `gpflow.utilities.print_summary` has the values at μ and
+    ``standard_deviations``, and `summary` a table of q(θ) alone.
 
     p(θ) is Gaussian, by default around the values that the parameters came with. Priors that
     parameters carry for GPflow are left out: p(θ) takes their place.
@@ -105,6 +111,8 @@ class VariationalSVGP(SVGP):
         start = self._theta.read().numpy()
         prior_mean = start if prior_mean is None else prior_mean
         self.q_theta = ThetaPosterior(start, covariance, prior_mean, prior_sd)
+        self.standard_deviations = self._show_posterior()
+        """Of the unconstrained numbers of each parameter, by its path."""
         self.num_samples = num_samples
         self.num_prediction_samples = num_prediction_samples
         self.sample_inducing = sample_inducing
@@ -121,6 +129,16 @@ class VariationalSVGP(SVGP):
         else:
             self.q_sqrt.assign(tf.broadcast_to(tf.linalg.cholesky(K), self.q_sqrt.shape))
 
+    def _show_posterior(self) -> dict[str, SdOfTheta]:
+        """Let parameters of kernel and likelihood read μ, and return their spreads."""
+        found: dict[str, SdOfTheta] = {}
+        for path, parameter, start, shape in self._theta.parts:
+            part = ThetaPart(self.q_theta, start, shape)
+            show_mean(parameter, part)
+            if not self.q_theta.is_point:
+                found[path.removeprefix(".")] = SdOfTheta(part)
+        return found
+
     @property
     def theta_names(self) -> tuple[str, ...]:
         """Paths of the numbers in θ, as in `gpflow.utilities.parameter_dict` of this model."""
@@ -132,6 +150,29 @@ class VariationalSVGP(SVGP):
         return self.q_theta.mean
 
     @property
+    def theta_sd(self) -> tf.Tensor:
+        """Standard deviations of the numbers in θ, which are unconstrained: [H]."""
+        return self.q_theta.sd
+
+    def summary(self, level: float = 0.9) -> pd.DataFrame:
+        """A table of the numbers in θ: values at μ, intervals in the parameters' own units.
+
+        ``mean`` and ``sd`` are those of q(θ), which is over unconstrained numbers. Between ``low``
+        and ``high`` lies the share ``level`` of q(θ).
+        """
+        mean, sd = self.theta_mean.numpy(), self.theta_sd.numpy()
+        reach = norm.ppf(0.5 + 0.5 * level) * sd
+        ends = {"value": mean, "low": mean - reach, "high": mean + reach}
+        columns = {name: self._constrained(theta) for name, theta in ends.items()}
+        index = pd.Index(self.theta_names, name="parameter")
+        return pd.DataFrame({**columns, "mean": mean, "sd": sd}, index)
+
+    def _constrained(self, theta: Array) -> Array:
+        """θ as values of the parameters: [H]."""
+        with self._theta.at(theta):
+            return np.concatenate([parameter.numpy().reshape(-1) for parameter in self._theta])
+
+    @property
     def theta_covariance(self) -> tf.Tensor:
         """CCᵀ."""
         return self.q_theta.covariance
@@ -141,7 +182,7 @@ class VariationalSVGP(SVGP):
         """Base samples for `elbo`: a column for each number in θ and, if it is sampled, in u."""
         if self.q_theta.is_point and not self.sample_inducing:
             num_samples = 1
-        return _normal(num_samples or self.num_samples, self._num_sampled)
+        return _normal(num_samples or self.num_samples, self.num_sampled)
 
     @check_shapes("data[0]: [N, D]", "data[1]: [N, P]", "eta: [S, E]", "return: []")
     def elbo(self, data: RegressionData, eta: TensorType | None = None) -> tf.Tensor:
@@ -151,9 +192,9 @@ class VariationalSVGP(SVGP):
         function, as `gpflow.optimizers.Scipy` needs; base samples may be stratified.
         """
         eta = self.draw_eta() if eta is None else tf.cast(eta, gpflow.default_float())
-        if eta.shape[-1] != self._num_sampled:
+        if eta.shape[-1] != self.num_sampled:
             raise VbksError(
-                f"eta must have {self._num_sampled} columns, one for each number that is sampled, "
+                f"eta must have {self.num_sampled} columns, one for each number that is sampled, "
                 f"got {eta.shape[-1]}. draw_eta() makes one that fits."
             )
         values = self._over_theta(lambda row: self._given(row).elbo(data), eta)
@@ -206,6 +247,12 @@ class VariationalSVGP(SVGP):
         )
         return draws[0] if num_samples is None else tf.einsum("s...np->...snp", draws)
 
+    def predict_at_samples(self, Xnew: InputData, of_y: bool = False) -> MeanAndVariance:
+        """Means and variances [S, ..., N, P] at each of the samples of θ behind predictions."""
+        name = "predict_y" if of_y else "predict_f"
+        found: MeanAndVariance = self._predict(lambda svgp: getattr(svgp, name)(Xnew), 2)
+        return found
+
     def posterior(
         self, precompute_cache: PrecomputeCacheType = PrecomputeCacheType.TENSOR
     ) -> BasePosterior:
@@ -215,8 +262,11 @@ class VariationalSVGP(SVGP):
     def at_mean(self) -> SVGP:
         """A copy as an ordinary SVGP, with hyperparameters at the mean of q(θ) and trainable."""
         kernel, likelihood, inducing_variable, mean_function, theta = copy.deepcopy(
-            (self.kernel, self.likelihood, self.inducing_variable, self.mean_function, self._theta)
+            (self.kernel, self.likelihood, self.inducing_variable, self.mean_function, self._theta),
+            {id(self.q_theta): self.q_theta},
         )
+        for parameter in theta:
+            show_own(parameter)
         theta.assign(self.theta_mean)
         theta.set_trainable(True)
         return SVGP(
@@ -233,7 +283,8 @@ class VariationalSVGP(SVGP):
         )
 
     @property
-    def _num_sampled(self) -> int:
+    def num_sampled(self) -> int:
+        """Columns that base samples for `elbo` have."""
         return len(self._theta) + (int(np.prod(self.q_mu.shape)) if self.sample_inducing else 0)
 
     def _over_theta(

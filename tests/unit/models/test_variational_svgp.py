@@ -282,9 +282,10 @@ def test_at_mean__is_an_ordinary_model_at_the_mean_of_theta() -> None:
         rtol=1e-10,
     )
     assert len(svgp.kernel.trainable_variables) == 2
+    own = svgp.kernel.variance.numpy()
     svgp.kernel.variance.assign(5.0)
     svgp.q_mu.assign(svgp.q_mu + 1.0)
-    assert model.kernel.variance.numpy() == pytest.approx(0.8)
+    assert model.kernel.variance.numpy() == pytest.approx(own)
     assert np.all(model.q_mu.numpy() != svgp.q_mu.numpy())
 
 
@@ -382,3 +383,47 @@ def test_elbo__names_the_columns_that_eta_needs() -> None:
 def test_model__needs_a_sample() -> None:
     with pytest.raises(VbksError, match=r"must be at least 1, got 0 and 32"):
         make(num_samples=0)
+
+
+def test_summary__has_values_at_the_mean_of_theta_and_spreads(capsys: Any) -> None:
+    model = make_wide()
+    model.theta_mean.assign([0.5, -0.4, -1.0])
+    gpflow.utilities.print_summary(model, fmt="plain")
+    printed = capsys.readouterr().out.splitlines()
+    expected, sds = model.at_mean(), dict(zip(model.theta_names, model.theta_sd, strict=True))
+    for path in ("kernel.variance", "kernel.lengthscales", "likelihood.variance"):
+        found, own = (parameter_dict(m)[f".{path}"] for m in (model, expected))
+        np.testing.assert_allclose(found, own, rtol=1e-12)
+        (row,) = [line for line in printed if f"VariationalSVGP.{path} " in line]
+        assert float(row.split()[-1]) == pytest.approx(own.numpy(), rel=1e-4)
+        assert not found.trainable
+        assert "MeanOfTheta" in row
+        (row,) = [line for line in printed if f"standard_deviations['{path}']" in line]
+        assert float(row.split()[-1]) == pytest.approx(sds[f".{path}"].numpy(), rel=1e-4)
+    np.testing.assert_allclose(model.theta_sd, np.sqrt(np.diag(model.theta_covariance)), rtol=1e-12)
+    table = model.summary()
+    assert tuple(table.index) == model.theta_names
+    lengthscale = table.loc[".kernel.lengthscales"]
+    softplus = gpflow.utilities.positive()
+    for column, number in (("low", -1.6448536), ("value", 0.0), ("high", 1.6448536)):
+        theta = lengthscale["mean"] + number * lengthscale["sd"]
+        assert lengthscale[column] == pytest.approx(float(softplus(theta)), rel=1e-6)
+
+
+def test_parameters__are_views_of_the_mean_of_theta() -> None:
+    model, other = make_wide(), make_wide()
+    model.kernel.lengthscales.assign(2.5)
+    place = model.theta_names.index(".kernel.lengthscales")
+    assert float(gpflow.utilities.positive()(model.theta_mean[place])) == pytest.approx(2.5)
+    assert model.at_mean().kernel.lengthscales.numpy() == pytest.approx(2.5)
+    values = gpflow.utilities.read_values(model)
+    gpflow.utilities.multiple_assign(other, values)
+    for path, value in gpflow.utilities.read_values(other).items():
+        np.testing.assert_allclose(value, values[path], rtol=1e-9, atol=1e-12)
+    copied = gpflow.utilities.deepcopy(model)
+    copied.kernel.lengthscales.assign(1.0)
+    assert model.kernel.lengthscales.numpy() == pytest.approx(2.5)
+    assert copied.kernel.lengthscales.numpy() == pytest.approx(1.0)
+    trained = {id(variable) for variable in model.trainable_variables}
+    parts = (model.q_theta, model.q_mu, model.q_sqrt, model.inducing_variable)
+    assert trained == {id(v) for part in parts for v in part.trainable_variables}
