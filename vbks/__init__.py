@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from vbks.planning import dry_run
     from vbks.prediction import Selection
     from vbks.prediction.files import load
+    from vbks.prediction.model_average import average
     from vbks.selection import BeliefSettings, Budget
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "VBKSRegressor",
     "VbksError",
     "__version__",
+    "average",
     "compare",
     "data",
     "datasets",
@@ -104,6 +106,7 @@ _HOMES = {
     "PaperSettings": "inference.paper",
     "Selection": "prediction",
     "VBKSRegressor": "estimator",
+    "average": "prediction.model_average",
     "compare": "comparing",
     "dry_run": "planning",
     "fit": "fitting",

@@ -3,7 +3,15 @@
 from vbks.models.leave_one_out import leave_one_out
 from vbks.models.members import gpflow_model
 from vbks.models.mixture import KernelMixture
+from vbks.models.model_mixture import ModelMixture
 from vbks.models.serving import ServedMixture
 from vbks.models.variational_svgp import VariationalSVGP
 
-__all__ = ["KernelMixture", "ServedMixture", "VariationalSVGP", "gpflow_model", "leave_one_out"]
+__all__ = [
+    "KernelMixture",
+    "ModelMixture",
+    "ServedMixture",
+    "VariationalSVGP",
+    "gpflow_model",
+    "leave_one_out",
+]

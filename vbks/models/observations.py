@@ -50,16 +50,30 @@ def draw_targets(
     """Targets [S, N] drawn at functions [S, N], each with a parameter of its own [S]."""
     found = np.empty(f.shape)
     for places, own in _by_parameter(likelihood, parameters):
-        draw = _DRAWS.get(type(own))
-        if draw is None:
-            known = ", ".join(sorted(kind.__name__ for kind in _DRAWS))
-            raise DataError(
-                f"{likelihood.name} does not say how to draw targets from it, which samples and "
-                f"quantiles of targets need. Those that do: {known}. Samples and quantiles of the "
-                "function, and moments of targets, can be had."
-            )
-        found[places] = draw(own, f[places], rng)
+        found[places] = _draw_function(own, likelihood.name)(own, f[places], rng)
     return found
+
+
+def draw_of(
+    likelihood: gpflow.likelihoods.Likelihood, f: Array, X: Array, rng: np.random.Generator
+) -> Array:
+    """Targets drawn at functions [..., S, N, P] and inputs X [..., N, D]."""
+    if type(likelihood) is gpflow.likelihoods.Gaussian:
+        variance = likelihood.variance_at(X).numpy()[..., np.newaxis, :, :]
+        return rng.normal(f, np.sqrt(variance))
+    return _draw_function(likelihood, type(likelihood).__name__)(likelihood, f, rng)
+
+
+def _draw_function(own: Any, name: str) -> Callable[[Any, Array, np.random.Generator], Array]:
+    draw = _DRAWS.get(type(own))
+    if draw is None:
+        known = ", ".join(sorted(kind.__name__ for kind in _DRAWS))
+        raise DataError(
+            f"{name} does not say how to draw targets from it, which samples and quantiles of "
+            f"targets need. Those that do: {known}. Samples and quantiles of the function, and "
+            "moments of targets, can be had."
+        )
+    return draw
 
 
 def _by_parameter(
