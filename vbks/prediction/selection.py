@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import pandas as pd
@@ -20,8 +20,10 @@ from vbks.grammar import Expression, arrange, parse
 from vbks.inference import LocalFit
 from vbks.inference.candidate import given_by
 from vbks.inference.likelihoods import Gaussian, Likelihood
+from vbks.inference.local_fit import Posterior
 from vbks.inference.proposal import of_warp, structure_of
-from vbks.models import KernelMixture, gpflow_model, leave_one_out
+from vbks.models import KernelMixture, VariationalSVGP, gpflow_model, leave_one_out
+from vbks.models.posterior_models import NUM_MODELS, models_at_samples, variational_model
 from vbks.prediction.missing_rows import MissingRows
 from vbks.selection import (
     BeliefRecord,
@@ -293,16 +295,82 @@ class Selection:
             )
         return self.fits[max(found)[1]]
 
+    @overload
     def model(
-        self, expression: Expression | str | None = None, warp: str | None = None
-    ) -> GPR | SGPR | SVGP:
+        self,
+        expression: Expression | str | None = None,
+        warp: str | None = None,
+        *,
+        posterior: Literal[False] = False,
+    ) -> GPR | SGPR | SVGP: ...
+
+    @overload
+    def model(
+        self,
+        expression: Expression | str | None = None,
+        warp: str | None = None,
+        *,
+        posterior: Literal[True],
+        num_samples: int = NUM_MODELS,
+    ) -> VariationalSVGP | list[tuple[float, GPR | SGPR]]: ...
+
+    def model(
+        self,
+        expression: Expression | str | None = None,
+        warp: str | None = None,
+        *,
+        posterior: bool = False,
+        num_samples: int = NUM_MODELS,
+    ) -> GPR | SGPR | SVGP | VariationalSVGP | list[tuple[float, GPR | SGPR]]:
         """A candidate, or the best, as a trained GPflow model in warped standardised units.
 
         ``selection.data[fit.warp].units`` converts: inputs go in by `standardise_inputs`, what
         comes out goes through `restore_moments`.
+
+        The model is at the mean of q(θ). With ``posterior``, a stochastic fit is a
+        `VariationalSVGP`, which has q(θ) itself, and others are a list of about so many weights and
+        models at samples of θ.
         """
         fit = self.best if expression is None else self.fit_of(expression, warp)
-        return gpflow_model(fit, self.data[fit.warp], self.likelihood)
+        rows = self.data[fit.warp]
+        if not posterior:
+            return gpflow_model(fit, rows, self.likelihood)
+        if fit.bound == "stochastic":
+            return variational_model(fit, rows, self.likelihood)
+        return models_at_samples(fit, rows, self.likelihood, num_samples)
+
+    def refit(
+        self,
+        expression: Expression | str | None = None,
+        warp: str | None = None,
+        *,
+        posterior: Posterior | None = None,
+        restarts: int | None = None,
+        seed: int = 0,
+    ) -> Selection:
+        """The selection after a candidate, or the best, was fitted on from where it is.
+
+        It may have been dropped or have failed before: it is fitted by the bound of the others, and
+        the belief is formed anew. With ``restarts`` it is also begun from so many starts, and the
+        better of the two counts; ``posterior`` is another q(θ) than that of the others.
+        """
+        from vbks.prediction.refits import refit
+
+        fit = self.best if expression is None else self.fit_of(expression, warp)
+        return refit(self, fit, posterior, restarts, seed)
+
+    def with_model(
+        self, model: Any, expression: Expression | str | None = None, warp: str | None = None
+    ) -> Selection:
+        """The selection with a candidate that is fitted on from the values of a GPflow model.
+
+        The model is one that `model` gave, trained further, or one of your own of the same rows, in
+        your units or standardised; parameters that are not trainable are held. A candidate that is
+        there already is replaced if the new fit has more evidence; else there is one more.
+        """
+        from vbks.prediction.refits import with_model
+
+        return with_model(self, model, expression, warp)
 
     # More rows
 
