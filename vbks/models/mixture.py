@@ -89,6 +89,10 @@ class KernelMixture(BayesianModel):
         )
         self._rng = np.random.default_rng(seed)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is copied: not the graphs, which are made again."""
+        return {name: value for name, value in self.__dict__.items() if name != "_graphs"}
+
     @property
     def members(self) -> tuple[Member, ...]:
         """The fits that are averaged over, and their weights, which add up to one."""

@@ -115,8 +115,8 @@ def refuse_not_finite(table: Any, name: str) -> None:
 
 
 def _standardised(X: tf.Tensor, units: Units) -> tf.Tensor:
-    X = tf.reshape(tf.cast(X, gpflow.default_float()), [-1, X.shape[-1]])
-    return (X - tf.cast(units.x_mean, X.dtype)) / tf.cast(units.x_scale, X.dtype)
+    X = tf.reshape(tf.cast(X, tf.float64), [-1, X.shape[-1]])
+    return tf.cast((X - units.x_mean) / units.x_scale, gpflow.default_float())
 
 
 def _check_shape(shape: Any, num_inputs: int) -> None:

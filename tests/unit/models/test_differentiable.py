@@ -160,22 +160,14 @@ def test_batches_of_unknown_size__have_values_and_gradients_in_graphs(
         np.testing.assert_allclose(by_inputs(predict, X), expected, rtol=1e-8)
 
 
-def test_compiled_function__has_the_values_and_gradients_of_the_mixture(
-    mixture: KernelMixture,
-) -> None:
+def test_compiled_function__has_the_values_and_gradients_of_the_mixture() -> None:
+    mixture = small_mixture()  # which has predicted nothing yet
     X, Y = new_inputs(5), np.linspace(1.0, 6.0, 5)[:, np.newaxis]
     compiled = tf.function(lambda X: answers(mixture, X, Y))
-    np.testing.assert_allclose(compiled(X), answers(mixture, X, Y), rtol=1e-8)
+    found = compiled(X)
+    np.testing.assert_allclose(found, answers(mixture, X, Y), rtol=1e-8)
     expected = by_inputs(lambda X: answers(mixture, X, Y), X)
     np.testing.assert_allclose(by_inputs(compiled, X), expected, rtol=1e-8, atol=1e-10)
-
-
-def test_graph__is_made_before_anything_was_predicted() -> None:
-    mixture, X = small_mixture(), new_inputs()
-    mean, variance = tf.function(mixture.predict_f)(tf.constant(X))
-    expected = mixture.predict_f(X)
-    np.testing.assert_allclose(mean, expected[0], rtol=1e-8)
-    np.testing.assert_allclose(variance, expected[1], rtol=1e-8)
 
 
 def test_tensors__may_be_of_32_bits_and_of_one_axis(mixture: KernelMixture) -> None:
@@ -256,3 +248,20 @@ def test_wrong_inputs__are_refused(mixture: KernelMixture) -> None:
         mixture.predict_f(tf.constant([[1.0], [np.nan]], tf.float64))
     with pytest.raises(DataError, match=r"Ynew has the shape \[2\], expected \[2, 3, 1\]"):
         mixture.predict_log_density((np.ones((2, 3, 1)), np.ones(2)))
+
+
+def test_copy__predicts_the_same(mixture: KernelMixture) -> None:
+    X = new_inputs(3)
+    tf.function(mixture.predict_f)(tf.constant(X))
+    copied = gpflow.utilities.deepcopy(mixture)
+    np.testing.assert_allclose(copied.predict_f(X), mixture.predict_f(X), rtol=1e-12)
+
+
+def test_jacobian__is_made_of_gradients(mixture: KernelMixture) -> None:
+    X = tf.constant(new_inputs(3))
+    with tf.GradientTape() as tape:
+        tape.watch(X)
+        mean, _ = mixture.predict_f(X)
+    found = np.squeeze(tape.jacobian(mean, X))
+    expected = by_inputs(lambda X: mixture.predict_f(X)[0], X)
+    np.testing.assert_allclose(found, np.diag(expected[:, 0]), rtol=1e-9, atol=1e-12)

@@ -6,10 +6,11 @@ from typing import Any
 import gpflow
 import numpy as np
 import pytest
+import tensorflow as tf
 from gpflow.models import GPR, SVGP
 
 import vbks
-from vbks.errors import DataError
+from vbks.errors import DataError, GraphError
 from vbks.models import KernelMixture, VariationalSVGP
 from vbks.prediction import Selection
 
@@ -73,6 +74,34 @@ def test_stochastic_fit__is_a_model_with_the_posterior_of_the_fit(
     assert len(names) == 3
     rows, y = stochastic.data[own.warp].arrays()
     assert np.isfinite(float(model.elbo((rows, y[:, None]))))
+
+
+def test_stochastic_fit_of_counts__is_a_model_with_its_link() -> None:
+    counts = np.round(np.exp(1.0 + np.sin(X)))
+    selection = vbks.fit(
+        X, counts, space=["SE"], likelihood="poisson", num_inducing=6, posterior="laplace",
+        restarts=1, progress=False,
+    )  # fmt: skip
+    model = selection.model(posterior=True)
+    assert isinstance(model, VariationalSVGP)
+    assert model.theta_names == (".kernel.variance", ".kernel.lengthscales")
+    Z = selection.units.standardise_inputs(XNEW[:, None])
+    expected = selection.model().predict_y(Z)
+    for found, own in zip(model.at_mean().predict_y(Z), expected, strict=True):
+        np.testing.assert_allclose(found, own, rtol=1e-6)
+
+
+def test_noise_that_depends_on_inputs__has_no_model_with_a_posterior() -> None:
+    selection = fit(
+        inference="stochastic", posterior="laplace", num_inducing=6, space=["SE + WN * LIN"]
+    )
+    with pytest.raises(DataError, match=r"the noise of .* depends on inputs, so that its variance"):
+        selection.model(posterior=True)
+
+
+def test_predictions_of_a_selection__say_that_they_are_arrays(exact: Selection) -> None:
+    with pytest.raises(GraphError, match=r"of a selection are arrays, .* those of `selection.mix"):
+        tf.function(exact.predict_f, autograph=False)(tf.constant(XNEW))
 
 
 def test_refit__goes_on_and_forms_the_belief_anew(exact: Selection) -> None:
