@@ -66,8 +66,8 @@ def with_model(
     if not known:
         return _with_fit(selection, None, again)
     best = _better(again, known[0])
-    whose = "its own fit, which is better," if best is known[0] else "the model given"
-    note = f"'{start.expression}'{of_warp(start.warp)} has the values of {whose} to start from."
+    did = "keeps the fit it had" if best is known[0] else "has the fit from the model given"
+    note = f"'{start.expression}'{of_warp(start.warp)} {did}, which has the higher evidence."
     return replace(_with_fit(selection, known[0], best), notices=(*selection.notices, note))
 
 
@@ -89,13 +89,14 @@ def _begin(
 def _workshop(
     selection: Selection, fit: LocalFit, posterior: Posterior | None, **more: Any
 ) -> Workshop:
-    first = next(own for own in selection.fits if own.status == "fitted")
+    best = selection.best
     settings = {
-        "likelihood": selection.likelihood, "ard": first.ard, "inducing": first.inducing,
+        "likelihood": selection.likelihood, "ard": best.ard, "inducing": best.inducing,
         "given": given_by([fit] if fit.modes else []), **more,
     }  # fmt: skip
-    importance = not math.isnan(first.evidence)
-    stage = Stage(first.bound, posterior or first.posterior, importance=importance)
+    own = fit.posterior if fit.status == "fitted" else best.posterior
+    importance = not math.isnan(best.evidence)
+    stage = Stage(best.bound, posterior or own, importance=importance)
     return Workshop(selection.data, stage, False, settings, executor=Devices())
 
 
@@ -152,9 +153,9 @@ def _refuse_model(model: Any, selection: Selection) -> None:
 
 def _start(selection: Selection, model: Any, rows: TrainingData) -> LocalFit:
     """A fit that has only the values of a model, from which another goes on."""
-    first = next(fit for fit in selection.fits if fit.status == "fitted")
+    best = selection.best
     units = _units_of(model, rows)
-    reading = read_standardised(model.kernel, units, ard=first.ard)
+    reading = read_standardised(model.kernel, units, ard=best.ard)
     theta, fixed = reading.theta.copy(), {*map(int, np.flatnonzero(reading.fixed))}
     variance = getattr(model.likelihood, "variance", None)
     if selection.likelihood.is_gaussian and isinstance(variance, gpflow.Parameter):
@@ -164,7 +165,7 @@ def _start(selection: Selection, model: Any, rows: TrainingData) -> LocalFit:
         fixed |= set() if variance.trainable else {NOISE_SLOT}
     mode = Mode(theta, np.zeros((len(theta),) * 2), 1.0, 0.0, 0.0, math.nan)
     return replace(
-        first,
+        best,
         expression=reading.expression,
         num_free=len(theta),
         status="dropped",
