@@ -51,6 +51,11 @@ ONE_WARP = (
 )
 """What is said where warps are left to us."""
 
+ONE_WARP_BY_NOISE = (
+    "The known noise of each row is that of targets as they are, so no warp was tried."
+)
+"""The same where it is known how noisy rows are."""
+
 Space = Literal["grow"] | Sequence[Expression | str | Kernel]
 
 
@@ -65,6 +70,7 @@ def fit(
     num_inducing: int | None = None,
     batch_size: int | None = None,
     likelihood: Any = "gaussian",
+    noise_variance: Any = None,
     warps: Literal["auto"] | Sequence[str] = "auto",
     bounds: tuple[float, float] | None = None,
     belief: Literal["bayes", "vbks", "stacking"] | BeliefSettings | None = None,
@@ -101,6 +107,9 @@ def fit(
         num_inducing: inducing points of collapsed and stochastic fits.
         batch_size: rows of a minibatch.
         likelihood: "gaussian" or another name, or a scalar GPflow likelihood.
+        noise_variance: known variances [N] of the noise of each row, in squares of the units of y,
+            so that rows with more of it count less; what they leave unexplained is learned as
+            further noise, the same for all rows. Fits are exact or collapsed then, without a warp.
         warps: transforms of the target that are tried: "identity", "log", "softplus", "logit"; by
             default all that the data allow, and only the first with methods other than "vbks" or
             GPflow kernels in the space, which go with one warp.
@@ -146,7 +155,11 @@ def fit(
     if has_kernels and warps == "auto":
         warps, notices = ("identity",), (ONE_WARP,)
     model = make_likelihood(likelihood)
-    rows = _prepared(X if y is None else (X, y), model, seed)
+    if noise_variance is not None:
+        _check_noise(model, warps, chosen)
+        if warps == "auto":
+            warps, notices = ("identity",), (ONE_WARP_BY_NOISE,)
+    rows = _prepared(X if y is None else (X, y), model, seed, noise_variance)
     data = _warped(rows, warps, bounds, model)
     if has_kernels and len(data) > 1:
         raise DataError("the values of GPflow kernels go with one warp. Give warps= only one.")
@@ -208,9 +221,29 @@ def fit(
     return selection
 
 
-def _prepared(data: Any, likelihood: Likelihood, seed: int) -> TrainingData:
+def _check_noise(
+    likelihood: Likelihood, warps: Literal["auto"] | Sequence[str], method: Method
+) -> None:
+    if method.name == "skc":
+        raise DataError(
+            "method 'skc' needs upper bounds of likelihoods, which known noise of each row does "
+            "not go with. Leave out noise_variance, or choose another method."
+        )
+    if not likelihood.is_gaussian:
+        raise DataError(
+            f"noise_variance is that of Gaussian noise, and the likelihood is {likelihood.name}. "
+            "Leave out one of the two."
+        )
+    if warps not in ("auto", "identity") and {*warps} != {"identity"}:
+        raise DataError(
+            "noise_variance is that of targets as they are, which goes with no warp. Leave out "
+            "warps, or give the targets and their noise after the warp."
+        )
+
+
+def _prepared(data: Any, likelihood: Likelihood, seed: int, noise: Any) -> TrainingData:
     """Rows to learn from, with level and scale of the function where noise is not Gaussian."""
-    rows = prepare(data, standardise_targets=likelihood.is_gaussian)
+    rows = prepare(data, standardise_targets=likelihood.is_gaussian, noise_variance=noise)
     if likelihood.is_gaussian:
         return rows
     check_targets(likelihood, rows)

@@ -1,5 +1,6 @@
 """Rows of data, the units they came in and warps of their targets."""
 
+from vbks.data.known_noise import read_noise
 from vbks.data.sources import ArraySource, DatasetSource, Source
 from vbks.data.tables import Inputs, read_inputs
 from vbks.data.training import TrainingData, prepare
@@ -34,6 +35,7 @@ __all__ = [
     "make_warp",
     "prepare",
     "read_inputs",
+    "read_noise",
     "warp_from_values",
     "warp_to_values",
 ]

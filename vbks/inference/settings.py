@@ -57,6 +57,12 @@ lose about N·1e-16 of the largest variance, and curvatures by differences a fur
 AS_ASKED = "as asked for."
 """Why a bound was taken that is no choice of ours."""
 
+NOT_STOCHASTIC = (
+    "known noise of each row needs all rows at once, and fits are to be stochastic. Use "
+    "inference='collapsed' with fewer inducing points or rows, or leave out noise_variance."
+)
+"""Why minibatches are refused."""
+
 Inference = Literal["auto", "exact", "collapsed", "stochastic"]
 
 
@@ -152,6 +158,8 @@ def choose_bound(
                 f"{inference} inference needs Gaussian noise. Use inference='stochastic' or 'auto'."
             )
         return Choice("stochastic", "the noise is not Gaussian.")
+    if rows.has_known_noise and inference == "stochastic":
+        raise DataError(NOT_STOCHASTIC)
     fits = {"exact": _fits(exact, limit), "collapsed": _fits(collapsed, limit), "stochastic": True}
     if inference != "auto":
         if not fits[inference]:
@@ -171,7 +179,12 @@ def choose_bound(
         return Choice("exact", f"{about} are few enough.")
     if fits["collapsed"] and seconds["collapsed"] <= COLLAPSED_SECONDS:
         return Choice("collapsed", _why_not("exact", about, fits, seconds, limit))
-    return Choice("stochastic", _why_not("collapsed", about, fits, seconds, limit))
+    reason = _why_not("collapsed", about, fits, seconds, limit)
+    if not rows.has_known_noise:
+        return Choice("stochastic", reason)
+    if not fits["collapsed"]:
+        raise DataError(NOT_STOCHASTIC)
+    return Choice("collapsed", "known noise does not go with minibatches.")
 
 
 def _why_not(

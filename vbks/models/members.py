@@ -37,13 +37,34 @@ class NoiseVariance(gpflow.functions.Function):
         return self.bank.noise(self.theta[np.newaxis], X)[0][:, tf.newaxis] + self.extra
 
 
+class KnownNoiseVariance(gpflow.functions.Function):
+    """The noise variance of rows of which some is known, and the learned term anywhere else.
+
+    The rows are known by their inputs: those of all of them, in their order.
+    """
+
+    def __init__(self, learned: gpflow.functions.Function, X: Array, known: Array) -> None:
+        super().__init__()
+        self.learned = learned
+        self._X = tf.constant(X, gpflow.default_float())
+        self._known = tf.constant(known[:, np.newaxis], gpflow.default_float())
+
+    def __call__(self, X: Any) -> tf.Tensor:
+        """Variances at X [N, D]: [N, 1]."""
+        learned = self.learned(X)
+        is_same = tf.reduce_all(tf.equal(tf.shape(X), tf.shape(self._X)))
+        is_same = tf.cond(is_same, lambda: tf.reduce_all(tf.equal(X, self._X)), lambda: False)
+        return tf.cond(is_same, lambda: learned + self._known, lambda: tf.identity(learned))
+
+
 def gpflow_model(
     fit: LocalFit, data: TrainingData, likelihood: Likelihood | None = None
 ) -> GPR | SGPR | SVGP:
     """The candidate at the mean of its highest mode of q(θ), trained, in standardised units.
 
     Inputs go in as ``data.units.standardise_inputs(X)``, and what comes out goes through
-    ``restore_moments``. White noise is in the model's likelihood. What the fit has held is not
+    ``restore_moments``. White noise is in the model's likelihood, and so is the known noise of the
+    rows, while targets at other inputs have the learned noise alone. What the fit has held is not
     trainable. With a likelihood that has a link the function is on its scale, its level is the
     model's mean function, and only inputs are to be converted.
     """
@@ -102,6 +123,13 @@ def _noise(
     X = data.arrays()[0] if fit.inducing is None else fit.inducing
     at_rows = bank.noise(fit.theta[np.newaxis], X).numpy()[0]
     extra = fit.jitter if fit.bound == "exact" else 0.0
+    if data.known_noise is not None:
+        learned = NoiseVariance(bank, fit.theta, extra)
+        if np.ptp(at_rows) == 0.0:
+            learned = gpflow.functions.Constant(at_rows[:1] + extra)
+            gpflow.set_trainable(learned, NOISE_SLOT not in fit.fixed)
+        variance = KnownNoiseVariance(learned, data.arrays()[0], data.known_noise)
+        return gpflow.likelihoods.Gaussian(variance, variance_lower_bound=LEAST_VARIANCE)
     if np.ptp(at_rows) == 0.0:
         noise = gpflow.likelihoods.Gaussian(at_rows[0] + extra, variance_lower_bound=LEAST_VARIANCE)
         gpflow.set_trainable(noise, NOISE_SLOT not in fit.fixed)

@@ -27,7 +27,7 @@ from vbks.storage.fit_encoding import (
 from vbks.storage.likelihood_encoding import decode_likelihood, encode_likelihood
 from vbks.storage.records import Packing, Record, Unpacking, damaged, plain_number
 
-ARRAYS = ("X", "y", "x_mean", "x_scale", "inducing", *FIT_ARRAYS, "trace", "weights")
+ARRAYS = ("X", "y", "x_mean", "x_scale", "inducing", *FIT_ARRAYS, "trace", "weights", "noise")
 """Names of the packed arrays, all of which a saved selection has."""
 
 
@@ -105,6 +105,8 @@ def _encode_rows(selection: Selection, packing: Packing) -> dict[str, Any]:
         X, y = next(source.blocks(source.num_rows))
         packing.add("X", X)
         packing.add("y", y)
+    if isinstance(source, ArraySource) and source.noise is not None:
+        packing.add("noise", source.noise)
     return {"saved": is_saved, "num_rows": source.num_rows, "num_inputs": source.num_inputs}
 
 
@@ -117,7 +119,17 @@ def _decode_rows(record: Record, unpacking: Unpacking) -> Source:
     X, y = unpacking.take("X", N, D), unpacking.take("y", N)
     if not (np.isfinite(X).all() and np.isfinite(y).all()):
         raise damaged(f"{record.place} has missing or infinite values")
-    return ArraySource(X, y)
+    return ArraySource(X, y, _decode_noise(N, record.place, unpacking))
+
+
+def _decode_noise(num_rows: int, place: str, unpacking: Unpacking) -> Array | None:
+    """Known noise of the rows, if there is any."""
+    if not unpacking.has("noise"):
+        return None
+    noise = unpacking.take("noise", num_rows)
+    if not (np.isfinite(noise).all() and (noise >= 0).all()):
+        raise damaged(f"{place} has known noise that is no variance")
+    return noise
 
 
 def _needs_rows(selection: Selection) -> bool:

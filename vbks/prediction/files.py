@@ -22,13 +22,19 @@ from vbks.storage.plain_file import read_plain, write_plain
 from vbks.storage.records import Record
 from vbks.version import __version__
 
-FORMAT = 3
+FORMAT = 4
 """Number of the format that is written; those up to it are read."""
 
 KIND = "vbks selection"
 """What tells our JSON from any other."""
 
-LATER_ARRAYS = {"sample_theta": 2, "sample_mean": 2, "sample_covariance": 2, "weights": 3}
+LATER_ARRAYS = {
+    "sample_theta": 2,
+    "sample_mean": 2,
+    "sample_covariance": 2,
+    "weights": 3,
+    "noise": 4,
+}
 """Arrays that earlier formats do not have, and the first format that has them."""
 
 PLAIN_FILE, ARRAY_FILE = "selection.json", "arrays.npz"

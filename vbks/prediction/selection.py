@@ -219,23 +219,32 @@ class Selection:
         mean, variance = self.mixture.predict_f(self._inputs(Xnew), full_cov=full_cov)
         return mean.numpy()[:, 0], variance.numpy()[0 if full_cov else (slice(None), 0)]
 
-    def predict_y(self, Xnew: Any) -> tuple[Array, Array]:
-        """Mean [N] and variance [N] of new targets."""
-        mean, variance = self.mixture.predict_y(self._inputs(Xnew))
+    def predict_y(self, Xnew: Any, *, noise_variance: Any = None) -> tuple[Array, Array]:
+        """Mean [N] and variance [N] of new targets.
+
+        Their noise is what was learned and, where it is given, the known variance of each [N]: that
+        of rows which were learned from says nothing of new ones.
+        """
+        mean, variance = self.mixture.predict_y(self._inputs(Xnew), noise_variance=noise_variance)
         return mean.numpy()[:, 0], variance.numpy()[:, 0]
 
-    def predict_log_density(self, data: tuple[Any, Any]) -> Array:
-        """Log densities [N] of new targets under the mixture."""
+    def predict_log_density(self, data: tuple[Any, Any], *, noise_variance: Any = None) -> Array:
+        """Log densities [N] of new targets under the mixture, with noise as in `predict_y`."""
         Xnew, ynew = data
-        targets = np.asarray(ynew, float).reshape(-1, 1)
-        return np.ravel(self.mixture.predict_log_density((self._inputs(Xnew), targets)))
+        rows = self._inputs(Xnew), np.asarray(ynew, float).reshape(-1, 1)
+        return np.ravel(self.mixture.predict_log_density(rows, noise_variance=noise_variance))
 
     def predict_quantiles(
-        self, Xnew: Any, quantiles: float | Sequence[float] = (0.05, 0.5, 0.95)
+        self,
+        Xnew: Any,
+        quantiles: float | Sequence[float] = (0.05, 0.5, 0.95),
+        *,
+        noise_variance: Any = None,
     ) -> Array:
-        """Quantiles of new targets under the mixture: [N, Q]."""
+        """Quantiles of new targets under the mixture, with noise as in `predict_y`: [N, Q]."""
         levels = tuple(np.atleast_1d(quantiles))
-        found = self.mixture.predict_quantiles(self._inputs(Xnew), levels)
+        X = self._inputs(Xnew)
+        found = self.mixture.predict_quantiles(X, levels, noise_variance=noise_variance)
         return np.asarray(found).reshape(-1, len(levels))
 
     def predict_f_samples(self, Xnew: Any, num_samples: int = 10) -> Array:
@@ -286,12 +295,13 @@ class Selection:
 
     # More rows
 
-    def update(self, X: Any, y: Any) -> Selection:
+    def update(self, X: Any, y: Any, noise_variance: Any = None) -> Selection:
         """The selection after more rows: fits go on from where they are, and the belief moves.
 
-        Units and inducing inputs stay. Candidates that were dropped or have failed stay out.
+        Units and inducing inputs stay. Candidates that were dropped or have failed stay out. Where
+        the noise of the rows was known, that of the new ones [N] has to be given.
         """
-        data = {warp: rows.with_rows(X, y) for warp, rows in self.data.items()}
+        data = {warp: rows.with_rows(X, y, noise_variance) for warp, rows in self.data.items()}
         inputs = read_inputs(X)
         self._refuse_mixed_times(inputs.labels, inputs.times)
         going = [k for k, fit in enumerate(self.fits) if fit.status == "fitted"]

@@ -457,7 +457,9 @@ def edit(folder: Path, change: Edit) -> None:
 
 def test_load__refuses_a_newer_format(folder: Path) -> None:
     edit(folder, lambda values: values.update(format=FORMAT + 1, version="9.8"))
-    with pytest.raises(FileError, match=r"vbks '9.8' in format 4, and vbks .* Install a newer"):
+    with pytest.raises(
+        FileError, match=rf"vbks '9.8' in format {FORMAT + 1}, and vbks .* Install a newer"
+    ):
         load(folder)
 
 
