@@ -10,9 +10,19 @@ from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
+from gpflow.functions import Function
 from gpflow.kernels import Kernel
 
-from vbks.data import TrainingData, Units, Warp, choose_warps, prepare, read_inputs, warp_to_values
+from vbks.data import (
+    ArraySource,
+    TrainingData,
+    Units,
+    Warp,
+    choose_warps,
+    prepare,
+    read_inputs,
+    warp_to_values,
+)
 from vbks.errors import DataError, GrammarError, check_one_of
 from vbks.execution import Executor, fingerprint, place_of
 from vbks.grammar import Expression, arrange, parse
@@ -24,6 +34,7 @@ from vbks.inference.local_fit import Posterior
 from vbks.inference.progress import reporting
 from vbks.inference.settings import Inference, check_targets, usual_restarts
 from vbks.kernels import GivenValues, read_standardised
+from vbks.models.mean_functions import make_mean_function, mean_values
 from vbks.prediction import Selection
 from vbks.prediction.tracing import trace_belief
 from vbks.selection import (
@@ -51,10 +62,19 @@ ONE_WARP = (
 )
 """What is said where warps are left to us."""
 
-ONE_WARP_BY_NOISE = (
-    "The known noise of each row is that of targets as they are, so no warp was tried."
+ONE_WARP_BY_UNITS = (
+    "A mean function or known noise is about the targets as they are, so no warp was tried."
 )
-"""The same where it is known how noisy rows are."""
+"""The same where there is one of them."""
+
+NO_UPPERS = (
+    "method 'skc' needs upper bounds of likelihoods, which known noise of each row does not go "
+    "with. Leave out noise_variance, or choose another method."
+)
+"""Why known noise is refused by one method."""
+
+MEAN_ROWS = 100_000
+"""Rows at random that a mean function is fitted to, if there are more."""
 
 Space = Literal["grow"] | Sequence[Expression | str | Kernel]
 
@@ -71,6 +91,7 @@ def fit(
     batch_size: int | None = None,
     likelihood: Any = "gaussian",
     noise_variance: Any = None,
+    mean_function: Any = None,
     warps: Literal["auto"] | Sequence[str] = "auto",
     bounds: tuple[float, float] | None = None,
     belief: Literal["bayes", "vbks", "stacking"] | BeliefSettings | None = None,
@@ -110,6 +131,10 @@ def fit(
         noise_variance: known variances [N] of the noise of each row, in squares of the units of y,
             so that rows with more of it count less; what they leave unexplained is learned as
             further noise, the same for all rows. Fits are exact or collapsed then, without a warp.
+        mean_function: what targets vary around: "linear", a line by least squares, or a function of
+            GPflow's in the units of X and y, of which trainable parameters are fitted by least
+            squares first. Kernels are then chosen with it held, for targets without a warp and
+            Gaussian noise; a line that is not sure of itself is LIN in a kernel.
         warps: transforms of the target that are tried: "identity", "log", "softplus", "logit"; by
             default all that the data allow, and only the first with methods other than "vbks" or
             GPflow kernels in the space, which go with one warp.
@@ -155,11 +180,17 @@ def fit(
     if has_kernels and warps == "auto":
         warps, notices = ("identity",), (ONE_WARP,)
     model = make_likelihood(likelihood)
-    if noise_variance is not None:
-        _check_noise(model, warps, chosen)
-        if warps == "auto":
-            warps, notices = ("identity",), (ONE_WARP_BY_NOISE,)
+    for name, value in (("noise_variance", noise_variance), ("mean_function", mean_function)):
+        if value is not None:
+            _refuse_warps(name, model, warps)
+    if noise_variance is not None and chosen.name == "skc":
+        raise DataError(NO_UPPERS)
+    if warps == "auto" and not (noise_variance is None and mean_function is None):
+        warps, notices = ("identity",), (ONE_WARP_BY_UNITS,)
     rows = _prepared(X if y is None else (X, y), model, seed, noise_variance)
+    mean = None
+    if mean_function is not None:
+        mean, rows = _around(mean_function, rows, seed)
     data = _warped(rows, warps, bounds, model)
     if has_kernels and len(data) > 1:
         raise DataError("the values of GPflow kernels go with one warp. Give warps= only one.")
@@ -215,30 +246,37 @@ def fit(
             time_inputs=() if inputs is None else inputs.times,
             steps=answer.path,
             untried=answer.untried,
+            mean_function=mean,
         )
         if trace:
             selection = trace_belief(selection, answer.workshop, trace)
     return selection
 
 
-def _check_noise(
-    likelihood: Likelihood, warps: Literal["auto"] | Sequence[str], method: Method
+def _refuse_warps(
+    name: str, likelihood: Likelihood, warps: Literal["auto"] | Sequence[str]
 ) -> None:
-    if method.name == "skc":
-        raise DataError(
-            "method 'skc' needs upper bounds of likelihoods, which known noise of each row does "
-            "not go with. Leave out noise_variance, or choose another method."
-        )
+    """Refuse what is about targets as they are where the function is on another scale."""
     if not likelihood.is_gaussian:
         raise DataError(
-            f"noise_variance is that of Gaussian noise, and the likelihood is {likelihood.name}. "
-            "Leave out one of the two."
+            f"{name} goes with Gaussian noise, and the likelihood is {likelihood.name}. Leave out "
+            "one of the two."
         )
     if warps not in ("auto", "identity") and {*warps} != {"identity"}:
         raise DataError(
-            "noise_variance is that of targets as they are, which goes with no warp. Leave out "
-            "warps, or give the targets and their noise after the warp."
+            f"{name} is about targets as they are, which goes with no warp. Leave out warps, or "
+            "give targets after the warp."
         )
+
+
+def _around(given: Any, rows: TrainingData, seed: int) -> tuple[Function, TrainingData]:
+    """The mean function, fitted, and what it leaves of the targets."""
+    source = rows.sampled(MEAN_ROWS, np.random.default_rng(seed)).source
+    if not isinstance(rows.source, ArraySource) or not isinstance(source, ArraySource):
+        raise DataError("mean_function needs rows that are given as arrays, not as a dataset.")
+    mean = make_mean_function(given, source.X, source.y, source.noise)
+    values = [mean_values(mean, X) for X, _ in rows.source.blocks(MEAN_ROWS)]
+    return mean, rows.shifted(np.concatenate(values))
 
 
 def _prepared(data: Any, likelihood: Likelihood, seed: int, noise: Any) -> TrainingData:

@@ -221,7 +221,7 @@ def test_notice__says_that_no_warp_was_tried(selection: Selection) -> None:
     ("settings", "message"),
     [
         ({"inference": "stochastic"}, "needs all rows at once"),
-        ({"likelihood": "poisson"}, "that of Gaussian noise, and the likelihood is"),
+        ({"likelihood": "poisson"}, "goes with Gaussian noise, and the likelihood is"),
         ({"warps": ["identity", "log"]}, "goes with no warp"),
         ({"noise_variance": np.ones(7)}, r"has the shape \[7\], expected \[40\]"),
         ({"noise_variance": np.r_[np.ones(39), -1.0]}, "in row 40: -1"),

@@ -30,6 +30,10 @@ LARGEST_SEARCH_FOR_REPEATS = 100_000
 """Rows among which repeated inputs are searched: a fraction of a second."""
 
 
+SHIFT_ULPS = 64
+"""Units in the last place of the largest target that a difference from a mean function may lose."""
+
+
 @dataclass(frozen=True, eq=False)
 class TrainingData:
     """Rows of a source, standardised when they are read."""
@@ -133,6 +137,21 @@ class TrainingData:
         """The same rows, with targets as they are and a function that is level + scale · g."""
         units = replace(self.units.with_targets_as_they_are(), y_mean=level, y_scale=scale)
         return replace(self, units=units, has_own_targets=True)
+
+    def shifted(self, offset: Array) -> TrainingData:
+        """The same rows with targets less an offset [N] in their units, standardised anew."""
+        source = self._array_source("a mean function and its values")
+        targets = np.asarray(source.y, float)
+        left = targets - offset
+        rounding = SHIFT_ULPS * np.spacing(np.max(np.abs(targets)))
+        if np.ptp(left) <= rounding:
+            raise DataError(
+                "the mean function explains all targets but for rounding, so that nothing is left "
+                "to learn. Leave it out."
+            )
+        moved = replace(source, y=left)
+        moments = review(moved, default_labels(self.num_inputs))
+        return replace(self, source=moved, units=Units.of_moments(moments))
 
     def part(self, rows: Rows) -> TrainingData:
         """Some of the rows in the same units; sources that are not arrays cannot give them."""

@@ -4,6 +4,14 @@ from vbks.models.leave_one_out import leave_one_out
 from vbks.models.members import gpflow_model
 from vbks.models.mixture import KernelMixture
 from vbks.models.serving import ServedMixture
+from vbks.models.shifted_mixture import ShiftedMixture
 from vbks.models.variational_svgp import VariationalSVGP
 
-__all__ = ["KernelMixture", "ServedMixture", "VariationalSVGP", "gpflow_model", "leave_one_out"]
+__all__ = [
+    "KernelMixture",
+    "ServedMixture",
+    "ShiftedMixture",
+    "VariationalSVGP",
+    "gpflow_model",
+    "leave_one_out",
+]

@@ -19,6 +19,7 @@ from vbks.kernels import KernelBank, bank_of, family_of, lay_out, to_gpflow
 from vbks.kernels.conversion import bindings
 from vbks.kernels.gpflow_kernels import FamilyKernel
 from vbks.kernels.layout import NOISE_SLOT
+from vbks.models.mean_functions import StandardisedMean
 from vbks.models.standardised_likelihood import StandardisedLikelihood
 
 LEAST_VARIANCE = 1e-12
@@ -58,7 +59,10 @@ class KnownNoiseVariance(gpflow.functions.Function):
 
 
 def gpflow_model(
-    fit: LocalFit, data: TrainingData, likelihood: Likelihood | None = None
+    fit: LocalFit,
+    data: TrainingData,
+    likelihood: Likelihood | None = None,
+    mean_function: gpflow.functions.Function | None = None,
 ) -> GPR | SGPR | SVGP:
     """The candidate at the mean of its highest mode of q(θ), trained, in standardised units.
 
@@ -66,11 +70,13 @@ def gpflow_model(
     ``restore_moments``. White noise is in the model's likelihood, and so is the known noise of the
     rows, while targets at other inputs have the learned noise alone. What the fit has held is not
     trainable. With a likelihood that has a link the function is on its scale, its level is the
-    model's mean function, and only inputs are to be converted.
+    model's mean function, and only inputs are to be converted. ``mean_function``, in the user's
+    units, is what the fit is around: it is part of the model, not trainable.
     """
     kernel = _silenced(_held(fit))
     likelihood = Gaussian() if likelihood is None else likelihood
     noise = _noise(fit, data, likelihood)
+    mean = None if mean_function is None else StandardisedMean(mean_function, data.units)
     if fit.bound != "exact" and fit.jitter != gpflow.config.default_jitter():
         raise DataError(
             f"'{fit.expression}' was fitted with a jitter of {fit.jitter:g}, which GPflow's models "
@@ -78,12 +84,13 @@ def gpflow_model(
         )
     if fit.bound == "stochastic":
         level = 0.0 if likelihood.has_identity_link else data.units.y_mean
-        return _svgp(fit, kernel, noise, level)
+        mean = gpflow.functions.Constant(level) if level else mean
+        return _svgp(fit, kernel, noise, mean)
     X, y = data.arrays()
-    rows = (X, y[:, np.newaxis])
+    targets = y[:, np.newaxis] if mean is None else y[:, np.newaxis] + mean(X).numpy()
     if fit.bound == "exact":
-        return GPR(rows, kernel, likelihood=noise)
-    return SGPR(rows, kernel, fit.inducing, likelihood=noise)
+        return GPR((X, targets), kernel, mean, likelihood=noise)
+    return SGPR((X, targets), kernel, fit.inducing, mean_function=mean, likelihood=noise)
 
 
 def _held(fit: LocalFit) -> Kernel:
@@ -97,7 +104,10 @@ def _held(fit: LocalFit) -> Kernel:
 
 
 def _svgp(
-    fit: LocalFit, kernel: Kernel, noise: gpflow.likelihoods.Likelihood, level: float
+    fit: LocalFit,
+    kernel: Kernel,
+    noise: gpflow.likelihoods.Likelihood,
+    mean: gpflow.functions.Function | None,
 ) -> SVGP:
     if fit.q_u is None:
         raise DataError(f"'{fit.expression}' has no q(u): {fit.status}, {fit.reason}")
@@ -106,7 +116,7 @@ def _svgp(
         kernel,
         noise,
         fit.inducing,
-        mean_function=gpflow.functions.Constant(level) if level else None,
+        mean_function=mean,
         q_mu=fit.q_u.mean[:, np.newaxis],
         q_sqrt=root[np.newaxis],
         whiten=True,

@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
+from gpflow.functions import Function
 
 from vbks.arrays import Array
 from vbks.data import ArraySource, Source, TrainingData, Units, Warp, warp_to_values
@@ -25,6 +26,7 @@ from vbks.storage.fit_encoding import (
     encode_fit,
 )
 from vbks.storage.likelihood_encoding import decode_likelihood, encode_likelihood
+from vbks.storage.mean_encoding import decode_mean_function, encode_mean_function
 from vbks.storage.records import Packing, Record, Unpacking, damaged, plain_number
 
 ARRAYS = ("X", "y", "x_mean", "x_scale", "inducing", *FIT_ARRAYS, "trace", "weights", "noise")
@@ -36,7 +38,7 @@ def encode(selection: Selection) -> tuple[dict[str, Any], dict[str, Array]]:
     packing, inducing = Packing(ARRAYS), InducingInputs()
     fits = [encode_fit(fit, inducing, packing) for fit in selection.fits]
     lengths = inducing.pack(packing)
-    names = selection.feature_names
+    names, mean = selection.feature_names, selection.mean_function
     plain = {
         "likelihood": encode_likelihood(selection.likelihood),
         "belief": _encode_settings(selection.settings),
@@ -50,6 +52,7 @@ def encode(selection: Selection) -> tuple[dict[str, Any], dict[str, Array]]:
         "trace": _encode_trace(selection.trace, packing),
         "steps": [_encode_step(step) for step in selection.steps],
         "untried": list(selection.untried),
+        "mean_function": None if mean is None else encode_mean_function(mean),
     }
     return plain, packing.arrays()
 
@@ -84,6 +87,7 @@ def decode(record: Record, arrays: Mapping[str, Array], place: str) -> Selection
             tuple(_decode_step(step) for step in record.records("steps", "step")),
             record.texts("untried"),
             weights,
+            _decode_mean(record),
         )
     except FileError:
         raise
@@ -92,6 +96,12 @@ def decode(record: Record, arrays: Mapping[str, Array], place: str) -> Selection
     if is_without_rows and _needs_rows(selection):
         raise damaged(f"{record.place} says that rows were not saved, but its fits need them")
     return selection
+
+
+def _decode_mean(record: Record) -> Function | None:
+    if record.is_null("mean_function"):
+        return None
+    return decode_mean_function(record.record("mean_function"))
 
 
 def _encode_rows(selection: Selection, packing: Packing) -> dict[str, Any]:

@@ -133,7 +133,7 @@ _ADDED_TO_BELIEF: dict[str, Any] = {
 
 def _upgraded(record: Record) -> Record:
     """An earlier format as the newest."""
-    changed: dict[str, Any] = dict(record.values)
+    changed: dict[str, Any] = {"mean_function": None, **record.values}
     belief = changed.get("belief")
     if isinstance(belief, dict):
         stacked = (

@@ -20,7 +20,8 @@ from vbks.inference import LocalFit
 from vbks.inference.candidate import given_by
 from vbks.inference.likelihoods import Gaussian, Likelihood
 from vbks.inference.proposal import of_warp, structure_of
-from vbks.models import KernelMixture, gpflow_model, leave_one_out
+from vbks.models import KernelMixture, ShiftedMixture, gpflow_model, leave_one_out
+from vbks.models.mean_functions import mean_values
 from vbks.prediction.missing_rows import MissingRows
 from vbks.selection import (
     BeliefSettings,
@@ -33,6 +34,7 @@ from vbks.selection import (
 )
 
 if TYPE_CHECKING:
+    from gpflow.functions import Function
     from gpflow.models import GPR, SGPR, SVGP
     from matplotlib.axes import Axes
 
@@ -71,6 +73,8 @@ class Selection:
     """Candidates that there was no budget for: those proposed, and all others of a fixed space."""
     given_weights: Array | None = None
     """Weights [K] that were found while rows were there which were not saved."""
+    mean_function: Function | None = None
+    """What targets vary around, in the user's units; the rows of `data` have it taken off."""
 
     def __post_init__(self) -> None:
         if not any(fit.status == "fitted" for fit in self.fits):
@@ -212,7 +216,13 @@ class Selection:
     @cached_property
     def mixture(self) -> KernelMixture:
         """The averaged model as a GPflow model, in the user's units."""
-        return KernelMixture(self.fits, self.weights, self.data, likelihood=self.likelihood)
+        return self.mixture_of(self.fits, self.weights)
+
+    def mixture_of(self, fits: Sequence[LocalFit], weights: Any) -> KernelMixture:
+        """Some of the candidates, averaged with weights, as a GPflow model in the user's units."""
+        if self.mean_function is None:
+            return KernelMixture(fits, weights, self.data, likelihood=self.likelihood)
+        return ShiftedMixture(fits, weights, self.data, mean_function=self.mean_function)
 
     def predict_f(self, Xnew: Any, full_cov: bool = False) -> tuple[Array, Array]:
         """Mean [N] and variance [N], or covariance [N, N], of the function, noise left out."""
@@ -291,7 +301,7 @@ class Selection:
         comes out goes through `restore_moments`.
         """
         fit = self.best if expression is None else self.fit_of(expression, warp)
-        return gpflow_model(fit, self.data[fit.warp], self.likelihood)
+        return gpflow_model(fit, self.data[fit.warp], self.likelihood, self.mean_function)
 
     # More rows
 
@@ -301,9 +311,11 @@ class Selection:
         Units and inducing inputs stay. Candidates that were dropped or have failed stay out. Where
         the noise of the rows was known, that of the new ones [N] has to be given.
         """
-        data = {warp: rows.with_rows(X, y, noise_variance) for warp, rows in self.data.items()}
         inputs = read_inputs(X)
         self._refuse_mixed_times(inputs.labels, inputs.times)
+        if self.mean_function is not None:
+            y = np.ravel(np.asarray(y, float)) - mean_values(self.mean_function, self._inputs(X))
+        data = {warp: rows.with_rows(X, y, noise_variance) for warp, rows in self.data.items()}
         going = [k for k, fit in enumerate(self.fits) if fit.status == "fitted"]
         first = self.fits[going[0]]
         settings = {
