@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from vbks.estimator import VBKSRegressor
     from vbks.fitting import fit
     from vbks.kernels import Bank, from_gpflow, register_family, to_gpflow
-    from vbks.prediction import Selection
+    from vbks.prediction import Selection, Selections
     from vbks.prediction.files import load
     from vbks.selection import BeliefSettings, Budget
 
@@ -58,6 +58,7 @@ __all__ = [
     "FileError",
     "GrammarError",
     "Selection",
+    "Selections",
     "VBKSRegressor",
     "VbksError",
     "__version__",
@@ -97,6 +98,7 @@ _HOMES = {
     "BeliefSettings": "selection",
     "Budget": "selection",
     "Selection": "prediction",
+    "Selections": "prediction",
     "VBKSRegressor": "estimator",
     "compare": "comparing",
     "fit": "fitting",

@@ -51,6 +51,7 @@ from vbks.selection import (
     method_of,
     paper_settings,
 )
+from vbks.several_targets import for_each_target
 from vbks.storage import encode_likelihood
 
 PAPER_BATCH = 128
@@ -79,6 +80,7 @@ MEAN_ROWS = 100_000
 Space = Literal["grow"] | Sequence[Expression | str | Kernel]
 
 
+@for_each_target
 def fit(
     X: Any,
     y: Any = None,
@@ -92,6 +94,7 @@ def fit(
     likelihood: Any = "gaussian",
     noise_variance: Any = None,
     mean_function: Any = None,
+    targets: Literal["separate", "shared"] = "separate",
     warps: Literal["auto"] | Sequence[str] = "auto",
     bounds: tuple[float, float] | None = None,
     belief: Literal["bayes", "vbks", "stacking"] | BeliefSettings | None = None,
@@ -115,7 +118,8 @@ def fit(
     Args:
         X: inputs [N] or [N, D]: arrays, lists, tables, times, memory maps; or a
             `tf.data.Dataset` of rows, without y.
-        y: targets [N].
+        y: targets [N]; or [N, P], of which each is fitted on its own, so that `vbks.Selections` of
+            them come back.
         space: "grow" starts small and expands what the data favour; or a list of expressions such
             as `vbks.K144`, in which there may be GPflow kernels. Their values are in the units of X
             and y: what is not trainable is held, and the rest is one of the starts.
@@ -135,6 +139,9 @@ def fit(
             GPflow's in the units of X and y, of which trainable parameters are fitted by least
             squares first. Kernels are then chosen with it held, for targets without a warp and
             Gaussian noise; a line that is not sure of itself is LIN in a kernel.
+        targets: how much to believe in kernels for each of several targets, "separate", or for all
+            of them, "shared": then log evidences add up over the targets. A budget in seconds is
+            that of all of them, and mean_function may be a list with one for each.
         warps: transforms of the target that are tried: "identity", "log", "softplus", "logit"; by
             default all that the data allow, and only the first with methods other than "vbks" or
             GPflow kernels in the space, which go with one warp.

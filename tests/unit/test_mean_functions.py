@@ -18,6 +18,7 @@ from gpflow.functions import (
     Product,
     Zero,
 )
+from matplotlib.figure import Figure
 
 import vbks
 from vbks.arrays import Array
@@ -244,7 +245,7 @@ def test_update__takes_the_function_off_new_rows(line: Function) -> None:
 
 
 def test_plot__shows_targets_as_they_were_given(selection: Selection) -> None:
-    ax = selection.plot_prediction()
+    ax = selection.plot_prediction(Figure().subplots())
     _, y = make_rows()
     drawn = [line.get_ydata() for line in ax.lines] + [
         points.get_offsets()[:, 1] for points in ax.collections

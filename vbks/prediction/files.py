@@ -7,7 +7,7 @@ takes little more memory than its files are large, and is never run.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -50,7 +50,17 @@ def save(selection: Selection, folder: FolderPath) -> None:
 
 
 def load(folder: FolderPath) -> Selection:
-    """The selection that was saved to a folder."""
+    """The selection that was saved to a folder, or the `vbks.Selections` of several targets."""
+    from vbks.prediction.several_files import is_several, load_several
+
+    if is_several(folder):
+        # Who saves selections of several targets knows that these come back.
+        return cast(Selection, load_several(folder))
+    return load_one(folder)
+
+
+def load_one(folder: FolderPath) -> Selection:
+    """The selection of one target that was saved to a folder."""
     path = Path(folder)
     record, file = _read_plain(path), path / ARRAY_FILE
     later = [name for name, since in LATER_ARRAYS.items() if since > record.count("format")]
