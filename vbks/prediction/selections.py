@@ -18,7 +18,6 @@ from vbks.inference import LocalFit
 from vbks.prediction.selection import Selection
 from vbks.selection import KernelBelief, form_belief, log_evidences, without_far_behind
 
-
 NOT_STACKED = "a shared belief is averaged by its probabilities. Leave out stacking."
 """Why weights of stacking, which are those of one target, are refused."""
 
