@@ -33,7 +33,7 @@ from vbks.inference.likelihoods import Likelihood
 from vbks.inference.local_fit import Posterior
 from vbks.inference.progress import reporting
 from vbks.inference.settings import Inference, check_targets, usual_restarts
-from vbks.kernels import GivenValues, read_standardised
+from vbks.kernels import GivenValues, check_precision, read_standardised
 from vbks.models.mean_functions import make_mean_function, mean_values
 from vbks.prediction import Selection
 from vbks.prediction.tracing import trace_belief
@@ -172,6 +172,7 @@ def fit(
         seed: everything random follows from it.
         progress: show a live table, if the output is a terminal.
     """
+    check_precision()
     began = time.perf_counter()
     chosen = method_of(method)
     if preset is not None:

@@ -18,7 +18,7 @@ from vbks.inference.comparison import WORK_ARRAYS, Comparison
 from vbks.inference.likelihoods import Likelihood, make_likelihood
 from vbks.inference.local_fit import Ascent, Bound, Posterior
 from vbks.inference.memory import memory_limit
-from vbks.kernels import GivenValues
+from vbks.kernels import GivenValues, check_precision
 
 RESTARTS = 8
 """Starts of each candidate. In most candidates only one of three finds the best optimum; eight of
@@ -101,6 +101,7 @@ def compare(
     seed: int = 0,
 ) -> tuple[Comparison, tuple[str, ...]]:
     """Check data and settings, choose what is left open, and say so in sentences."""
+    check_precision()
     model = make_likelihood(likelihood)
     rows = prepare(data, standardise_targets=model.is_gaussian)
     _check_warp(model, rows)

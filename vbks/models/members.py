@@ -15,7 +15,7 @@ from vbks.data import TrainingData, Units
 from vbks.errors import DataError
 from vbks.inference.likelihoods import Gaussian, Likelihood
 from vbks.inference.local_fit import LocalFit
-from vbks.kernels import KernelBank, bank_of, family_of, lay_out, to_gpflow
+from vbks.kernels import KernelBank, bank_of, check_precision, family_of, lay_out, to_gpflow
 from vbks.kernels.conversion import bindings
 from vbks.kernels.gpflow_kernels import FamilyKernel
 from vbks.kernels.layout import NOISE_SLOT
@@ -73,6 +73,7 @@ def gpflow_model(
     model's mean function, and only inputs are to be converted. ``mean_function``, in the user's
     units, is what the fit is around: it is part of the model, not trainable.
     """
+    check_precision()
     kernel = _silenced(_held(fit))
     likelihood = Gaussian() if likelihood is None else likelihood
     noise = _noise(fit, data, likelihood)

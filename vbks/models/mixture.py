@@ -16,6 +16,7 @@ from vbks.data import Identity, TrainingData, read_inputs, read_noise
 from vbks.errors import DataError, TailWarning, VbksError
 from vbks.inference.likelihoods import Gaussian, Likelihood
 from vbks.inference.local_fit import LocalFit
+from vbks.kernels import check_precision
 from vbks.models.averaging import Average
 from vbks.models.components import NEGLIGIBLE, NUM_SAMPLES, Member, without_negligible
 from vbks.models.conditioning import data_by_warp
@@ -231,6 +232,7 @@ class KernelMixture(BayesianModel):
 
     def _inputs(self, Xnew: InputData) -> Array:
         """Inputs in standardised units, if they can be used."""
+        check_precision()
         data = next(iter(self._average.data.values()))
         X = np.asarray(read_inputs(Xnew).X, np.float64)
         if X.shape[1] != data.num_inputs or not len(X):
