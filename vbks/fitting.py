@@ -190,6 +190,8 @@ def fit(
     model = make_likelihood(likelihood)
     for name, value in (("noise_variance", noise_variance), ("mean_function", mean_function)):
         if value is not None:
+            if preset is not None:
+                raise DataError(f"{name} is no part of the VBKS paper. Leave out it or preset=.")
             _refuse_warps(name, model, warps)
     if noise_variance is not None and chosen.name == "skc":
         raise DataError(NO_UPPERS)

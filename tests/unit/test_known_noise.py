@@ -226,6 +226,7 @@ def test_notice__says_that_no_warp_was_tried(selection: Selection) -> None:
         ({"noise_variance": np.ones(7)}, r"has the shape \[7\], expected \[40\]"),
         ({"noise_variance": np.r_[np.ones(39), -1.0]}, "in row 40: -1"),
         ({"noise_variance": ["a"] * 40}, "cannot be read as numbers"),
+        ({"preset": "paper"}, "no part of the VBKS paper"),
         ({"method": "skc"}, "'skc' needs upper bounds"),
     ],
 )
@@ -249,3 +250,9 @@ def test_predictions__refuse_known_noise_after_a_warp() -> None:
     selection = vbks.fit(x, y, space=["SE"], warps=["log"], posterior="point", **SETTINGS)
     with pytest.raises(DataError, match="targets without a warp"):
         selection.predict_y(x, noise_variance=known)
+
+
+def test_densities__refuse_other_numbers_of_targets(selection: Selection) -> None:
+    for targets in (np.ones(3), np.array([1.0, np.nan])):
+        with pytest.raises(DataError, match="2 finite numbers"):
+            selection.predict_log_density(([1.0, 2.0], targets), noise_variance=[1.0, 1.0])

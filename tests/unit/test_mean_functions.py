@@ -315,6 +315,7 @@ class Many(gpflow.functions.MeanFunction):  # type: ignore[misc]
         ({"mean_function": Linear(np.ones((1, 2)))}, r"shape \[1, 2\] at 1 rows of 1 inputs"),
         ({"mean_function": "linear", "likelihood": "poisson"}, "goes with Gaussian noise"),
         ({"mean_function": "linear", "warps": ["log"]}, "which goes with no warp"),
+        ({"mean_function": "linear", "preset": "paper"}, "no part of the VBKS paper"),
         ({"mean_function": held(Identity()), "y": "x"}, "explains all targets"),
     ],
 )

@@ -13,6 +13,7 @@ from vbks.arrays import Array, Mask, Rows
 from vbks.errors import DataError
 from vbks.inference.likelihoods import Likelihood
 from vbks.inference.local_fit import LocalFit
+from vbks.kernels import check_precision
 from vbks.models.components import Member
 from vbks.models.conditioning import members_in, posteriors_of
 from vbks.models.limits import (
@@ -59,6 +60,7 @@ class Average:
     @cached_property
     def posteriors(self) -> list[Posteriors]:
         """The posteriors of all components."""
+        check_precision()
         members = self.members
         found = posteriors_of(members, self.data, self.num_samples, self.seed)
         for _ in range(MORE_JITTER_TRIES):

@@ -12,11 +12,10 @@ from gpflow.base import InputData, MeanAndVariance, RegressionData, TensorType
 from gpflow.models import BayesianModel
 
 from vbks.arrays import Array, Mask
-from vbks.data import Identity, TrainingData, read_inputs, read_noise
+from vbks.data import TrainingData, read_inputs
 from vbks.errors import DataError, TailWarning, VbksError
 from vbks.inference.likelihoods import Gaussian, Likelihood
 from vbks.inference.local_fit import LocalFit
-from vbks.kernels import check_precision
 from vbks.models.averaging import Average
 from vbks.models.components import NEGLIGIBLE, NUM_SAMPLES, Member, without_negligible
 from vbks.models.conditioning import data_by_warp
@@ -99,41 +98,20 @@ class KernelMixture(BayesianModel):
         return self._moments(Xnew, False, full_cov, full_output_cov)
 
     def predict_y(
-        self,
-        Xnew: InputData,
-        full_cov: bool = False,
-        full_output_cov: bool = False,
-        *,
-        noise_variance: Any = None,
+        self, Xnew: InputData, full_cov: bool = False, full_output_cov: bool = False
     ) -> MeanAndVariance:
-        """Mean [N, 1] and variance [N, 1], or covariance [1, N, N], of new targets.
-
-        Their noise is the learned one and, where it is given, a known variance of each [N].
-        """
-        known = self._known_noise(noise_variance, Xnew)
+        """Mean [N, 1] and variance [N, 1], or covariance [1, N, N], of new targets."""
         if full_cov and not self.likelihood.is_gaussian:
             raise DataError(
                 f"the covariance of targets of {self.likelihood.name} is not known. Ask for their "
                 "variance, or for samples of them."
             )
-        mean, spread = self._moments(Xnew, True, full_cov, full_output_cov)
-        if known is None:
-            return mean, spread
-        added = tf.linalg.diag(as_tensor(known)) if full_cov else as_tensor(known)
-        return mean, spread + tf.reshape(added, tf.shape(spread))
+        return self._moments(Xnew, True, full_cov, full_output_cov)
 
     def predict_log_density(
-        self,
-        data: RegressionData,
-        full_cov: bool = False,
-        full_output_cov: bool = False,
-        *,
-        noise_variance: Any = None,
+        self, data: RegressionData, full_cov: bool = False, full_output_cov: bool = False
     ) -> tf.Tensor:
-        """Log densities [N] of new targets, each on its own, under the mixture.
-
-        Noise is that of `predict_y`.
-        """
+        """Log densities [N] of new targets, each on its own, under the mixture."""
         if full_cov or full_output_cov:
             raise DataError(
                 "densities are those of each target alone. Leave out full_cov and full_output_cov."
@@ -141,27 +119,19 @@ class KernelMixture(BayesianModel):
         X = self._inputs(data[0])
         y = _targets(data[1], len(X))
         self.likelihood.check_targets(y)
-        known = self._known_noise(noise_variance, data[0])
-        return as_tensor(self._average.log_density(X, y, known))
+        return as_tensor(self._average.log_density(X, y))
 
     def predict_quantiles(
-        self,
-        Xnew: InputData,
-        quantiles: Sequence[float] = QUANTILES,
-        of_y: bool = True,
-        *,
-        noise_variance: Any = None,
+        self, Xnew: InputData, quantiles: Sequence[float] = QUANTILES, of_y: bool = True
     ) -> tf.Tensor:
         """Quantiles [N, Q] of new targets, or of the function, under the mixture.
 
-        Noise is that of `predict_y`.
         Those of targets whose noise is not Gaussian are estimated from samples.
         """
         levels = np.asarray(quantiles, np.float64)
         if levels.ndim != 1 or not np.all((levels > 0.0) & (levels < 1.0)):
             raise DataError(f"quantiles are {quantiles}, expected numbers between 0 and 1.")
-        known = self._known_noise(noise_variance, Xnew)
-        return as_tensor(self._average.quantiles(self._inputs(Xnew), levels, of_y, known))
+        return as_tensor(self._average.quantiles(self._inputs(Xnew), levels, noisy=of_y))
 
     def predict_f_samples(
         self,
@@ -218,21 +188,8 @@ class KernelMixture(BayesianModel):
         found = self._average.samples(X, num, self._rng, noisy=noisy, joint=full_cov)
         return as_tensor((found[0] if num_samples is None else found)[..., np.newaxis])
 
-    def _known_noise(self, values: Any, Xnew: InputData) -> Array | None:
-        """Variances [N] of the known noise of new rows, if they are given and can be."""
-        if values is None:
-            return None
-        is_warped = any(warp != Identity() for warp in self._average.data)
-        if is_warped or not self.likelihood.is_gaussian:
-            raise DataError(
-                "noise_variance of new rows goes with Gaussian noise and targets without a warp. "
-                "Leave it out, or fit with warps=['identity']."
-            )
-        return read_noise(values, len(read_inputs(Xnew).X))
-
     def _inputs(self, Xnew: InputData) -> Array:
         """Inputs in standardised units, if they can be used."""
-        check_precision()
         data = next(iter(self._average.data.values()))
         X = np.asarray(read_inputs(Xnew).X, np.float64)
         if X.shape[1] != data.num_inputs or not len(X):

@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 import gpflow
 import numpy as np
 import tensorflow as tf
-from gpflow.functions import Function
 
 from vbks.arrays import Array
 from vbks.inference.likelihoods import Likelihood
@@ -48,9 +47,9 @@ class ServedMixture(tf.Module):  # type: ignore[misc]
     be predicted, as missing values and targets outside of the likelihood's, is not refused.
     """
 
-    def __init__(self, average: Average, mean_function: Function | None = None) -> None:
+    def __init__(self, average: Average) -> None:
         super().__init__(name="mixture")
-        graphs = _Graphs(average, mean_function)
+        graphs = _Graphs(average)
         # TensorFlow saves variables that it finds here.
         self.held = graphs.variables
         D = next(iter(average.data.values())).num_inputs
@@ -67,7 +66,7 @@ class _Graphs:
     It is no `tf.Module`, which would save all that it finds here.
     """
 
-    def __init__(self, average: Average, mean_function: Function | None) -> None:
+    def __init__(self, average: Average) -> None:
         for part in average.posteriors:
             refuse_unknown_warp(part.units.warp)
         self._parts = [_servable(parts) for parts in _together(average.posteriors)]
@@ -77,9 +76,6 @@ class _Graphs:
         self.variables = [variable for part in self._parts for variable in _variables_of(part)]
         if self._observed is not None:
             self.variables += self._observed.variables
-        self._mean_function = mean_function
-        if mean_function is not None:
-            self.variables += mean_function.variables
 
     def predict_f(self, Xnew: tf.Tensor) -> Answer:
         """Moments of the function."""
@@ -91,21 +87,13 @@ class _Graphs:
 
     def predict_log_density(self, Xnew: tf.Tensor, Ynew: tf.Tensor) -> Answer:
         """Log densities of new targets."""
-        targets = tf.cast(Ynew, gpflow.default_float()) - self._mean(Xnew)
-        rows = tf.concat([self._inputs(Xnew), targets], axis=1)
+        rows = tf.concat([self._inputs(Xnew), tf.cast(Ynew, gpflow.default_float())], axis=1)
         found = _in_blocks(lambda rows: self._log_density(rows[:, :-1], rows[:, -1]), rows, 1)
         return {"log_density": found[:, 0]}
 
     def _predict(self, Xnew: tf.Tensor, noisy: bool) -> Answer:
         found = _in_blocks(lambda X: self._moments(X, noisy), self._inputs(Xnew), 2)
-        mean = found[:, :1] + tf.cast(self._mean(Xnew), tf.float64)
-        return {"mean": mean, "variance": found[:, 1:]}
-
-    def _mean(self, Xnew: tf.Tensor) -> tf.Tensor | float:
-        """The mean function, if there is one: [N, 1]."""
-        if self._mean_function is None:
-            return 0.0
-        return self._mean_function(tf.cast(Xnew, gpflow.default_float()))
+        return {"mean": found[:, :1], "variance": found[:, 1:]}
 
     def _inputs(self, Xnew: tf.Tensor) -> tf.Tensor:
         """Standardised inputs."""

@@ -12,9 +12,36 @@ from gpflow.functions import Function
 
 from vbks.arrays import Array
 from vbks.data import read_inputs
+from vbks.models.averaging import Average
 from vbks.models.mean_functions import mean_values
 from vbks.models.mixture import KernelMixture
 from vbks.models.serving import ServedMixture
+
+
+class ServedShiftedMixture(ServedMixture):
+    """Predictions of a mixture around a mean function as graphs."""
+
+    def __init__(self, average: Average, mean_function: Function) -> None:
+        super().__init__(average)
+        self.held = [*self.held, *mean_function.variables]
+        left = self.predict_f, self.predict_y, self.predict_log_density
+
+        def mean(Xnew: tf.Tensor) -> tf.Tensor:
+            found = mean_function(tf.cast(Xnew, gpflow.default_float()))
+            return tf.cast(found, tf.float64)
+
+        def shifted(answer: dict[str, tf.Tensor], Xnew: tf.Tensor) -> dict[str, tf.Tensor]:
+            return {**answer, "mean": answer["mean"] + mean(Xnew)}
+
+        answers = (
+            lambda Xnew: shifted(left[0](Xnew), Xnew),
+            lambda Xnew: shifted(left[1](Xnew), Xnew),
+            lambda Xnew, Ynew: left[2](Xnew, Ynew - mean(Xnew)),
+        )
+        self.predict_f, self.predict_y, self.predict_log_density = (
+            tf.function(answer, input_signature=own.input_signature, autograph=False)
+            for answer, own in zip(answers, left, strict=True)
+        )
 
 
 class ShiftedMixture(KernelMixture):
@@ -65,7 +92,7 @@ class ShiftedMixture(KernelMixture):
 
     def to_module(self) -> ServedMixture:
         """The same moments and densities as graphs, for TensorFlow to save and to serve."""
-        return ServedMixture(self._average, self.mean_function)
+        return ServedShiftedMixture(self._average, self.mean_function)
 
     def _mean(self, Xnew: InputData) -> tf.Tensor:
         """The mean function at inputs [..., N, D]: [..., N, 1]."""

@@ -87,7 +87,7 @@ def decode(record: Record, arrays: Mapping[str, Array], place: str) -> Selection
             tuple(_decode_step(step) for step in record.records("steps", "step")),
             record.texts("untried"),
             weights,
-            _decode_mean(record),
+            mean_function=_decode_mean(record),
         )
     except FileError:
         raise

@@ -20,8 +20,10 @@ from vbks.inference import LocalFit
 from vbks.inference.candidate import given_by
 from vbks.inference.likelihoods import Gaussian, Likelihood
 from vbks.inference.proposal import of_warp, structure_of
+from vbks.kernels import check_precision
 from vbks.models import KernelMixture, ShiftedMixture, gpflow_model, leave_one_out
 from vbks.models.mean_functions import mean_values
+from vbks.models.new_noise import NewNoise
 from vbks.prediction.missing_rows import MissingRows
 from vbks.selection import (
     BeliefSettings,
@@ -235,14 +237,19 @@ class Selection:
         Their noise is what was learned and, where it is given, the known variance of each [N]: that
         of rows which were learned from says nothing of new ones.
         """
-        mean, variance = self.mixture.predict_y(self._inputs(Xnew), noise_variance=noise_variance)
-        return mean.numpy()[:, 0], variance.numpy()[:, 0]
+        X = self._inputs(Xnew)
+        mean, variance = (part.numpy()[:, 0] for part in self.mixture.predict_y(X))
+        if noise_variance is None:
+            return mean, variance
+        return mean, variance + NewNoise(self.mixture, X, noise_variance).variances
 
     def predict_log_density(self, data: tuple[Any, Any], *, noise_variance: Any = None) -> Array:
         """Log densities [N] of new targets under the mixture, with noise as in `predict_y`."""
         Xnew, ynew = data
-        rows = self._inputs(Xnew), np.asarray(ynew, float).reshape(-1, 1)
-        return np.ravel(self.mixture.predict_log_density(rows, noise_variance=noise_variance))
+        X, targets = self._inputs(Xnew), np.asarray(ynew, float).reshape(-1, 1)
+        if noise_variance is None:
+            return np.ravel(self.mixture.predict_log_density((X, targets)))
+        return NewNoise(self.mixture, X, noise_variance).log_density(targets[:, 0])
 
     def predict_quantiles(
         self,
@@ -254,7 +261,9 @@ class Selection:
         """Quantiles of new targets under the mixture, with noise as in `predict_y`: [N, Q]."""
         levels = tuple(np.atleast_1d(quantiles))
         X = self._inputs(Xnew)
-        found = self.mixture.predict_quantiles(X, levels, noise_variance=noise_variance)
+        if noise_variance is not None:
+            return NewNoise(self.mixture, X, noise_variance).quantiles(np.asarray(levels, float))
+        found = self.mixture.predict_quantiles(X, levels)
         return np.asarray(found).reshape(-1, len(levels))
 
     def predict_f_samples(self, Xnew: Any, num_samples: int = 10) -> Array:
@@ -377,6 +386,7 @@ class Selection:
         return next(iter(self.data.values()))
 
     def _inputs(self, Xnew: Any) -> Array:
+        check_precision()
         values, labels, names, times = read_inputs(Xnew)
         if names is not None and self.feature_names is not None and names != self.feature_names:
             raise DataError(
