@@ -12,6 +12,7 @@ models      GPflow models: with a posterior of θ, of fitted candidates, and of 
 execution   where and with which settings candidates are fitted
 selection   searches that propose candidates, and beliefs over what was fitted
 prediction  what a user holds after a fit: candidates, belief, averaged predictions, files
+several_targets  a fit for each column of targets
 fitting     the one call, `vbks.fit`
 comparing   methods beside each other
 estimator   the same for scikit-learn

@@ -13,7 +13,8 @@ import vbks
 from vbks.arrays import Array
 from vbks.data import ArraySource, prepare
 from vbks.errors import DataError, VbksError
-from vbks.inference import fit_candidates
+from vbks.inference import CollapsedEvidence, fit_candidates, learn_inducing
+from vbks.inference.settings import choose_bound
 from vbks.models import KernelMixture, leave_one_out
 from vbks.prediction import Selection
 
@@ -256,3 +257,38 @@ def test_densities__refuse_other_numbers_of_targets(selection: Selection) -> Non
     for targets in (np.ones(3), np.array([1.0, np.nan])):
         with pytest.raises(DataError, match="2 finite numbers"):
             selection.predict_log_density(([1.0, 2.0], targets), noise_variance=[1.0, 1.0])
+
+
+def test_auto__takes_collapsed_fits_where_others_would_be_stochastic() -> None:
+    x, y, known = make_rows()
+    rows = prepare((x, y), noise_variance=known)
+    many, memory = 10**9, 10**9
+    assert choose_bound("auto", prepare((x, y)), many, 10, True, memory).bound == "stochastic"
+    assert choose_bound("auto", rows, many, 10, True, memory).bound == "collapsed"
+    with pytest.raises(DataError, match="needs all rows at once"):
+        choose_bound("auto", rows, many, 10, True, 100)
+
+
+def test_candidates__are_refused_with_other_noise_or_a_warp() -> None:
+    x, y, known = make_rows()
+    counts = (x, np.round(y))
+    rows = prepare(counts, standardise_targets=False, noise_variance=known)
+    with pytest.raises(DataError, match="known noise of each row is Gaussian"):
+        fit_candidates(["SE"], rows, likelihood="poisson")
+    with pytest.raises(DataError, match="not after the warp 'log'"):
+        rows.warped(vbks.data.Log())
+
+
+def test_learned_inducing_inputs__know_the_noise() -> None:
+    x, y, known = make_rows()
+    rows = prepare((x, y), noise_variance=known)
+    (fit,) = fit_candidates(
+        ["SE"], rows, inference="collapsed", num_inducing=6, posterior="point", restarts=2
+    )
+    learned = learn_inducing(fit, rows)
+    assert learned.elbo >= fit.elbo - 1e-6
+    assert learned.inducing is not None
+    bank, theta = vbks.Bank(["SE"]), learned.theta[np.newaxis, np.newaxis]
+    X, z = rows.arrays()
+    evidence = CollapsedEvidence(X, z, learned.inducing, learned.jitter, rows.known_noise)
+    assert learned.elbo == pytest.approx(evidence(bank, theta).numpy().item(), abs=1e-6)

@@ -123,6 +123,11 @@ class TrainingData:
             )
         if warp == Identity():
             return self
+        if self.has_known_noise:
+            raise DataError(
+                f"known noise is that of targets as they are, not after the warp '{warp.name}'. "
+                "Leave out one of the two."
+            )
         moments, log_slope = Moments.of_nothing(1), 0.0
         for rows_before, y in self.target_blocks():
             refuse_outside(warp.name, warp.domain, y, rows_before)

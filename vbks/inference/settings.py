@@ -154,6 +154,8 @@ def choose_bound(
     N, M = rows.num_rows, num_inducing
     exact, collapsed = N * N, M * (N + M)
     if not is_gaussian:
+        if rows.has_known_noise:
+            raise DataError("known noise of each row is Gaussian. Leave it or the likelihood out.")
         if inference not in ("auto", "stochastic"):
             raise DataError(
                 f"{inference} inference needs Gaussian noise. Use inference='stochastic' or 'auto'."
