@@ -115,8 +115,8 @@ def _encode_rows(selection: Selection, packing: Packing) -> dict[str, Any]:
         X, y = next(source.blocks(source.num_rows))
         packing.add("X", X)
         packing.add("y", y)
-    if isinstance(source, ArraySource) and source.noise is not None:
-        packing.add("noise", source.noise)
+        if isinstance(source, ArraySource) and source.noise is not None:
+            packing.add("noise", source.noise)
     return {"saved": is_saved, "num_rows": source.num_rows, "num_inputs": source.num_inputs}
 
 
