@@ -14,6 +14,7 @@ selection   searches that propose candidates, and beliefs over what was fitted
 prediction  what a user holds after a fit: candidates, belief, averaged predictions, files
 several_targets  a fit for each column of targets
 fitting     the one call, `vbks.fit`
+planning    what that call would do on many devices
 comparing   methods beside each other
 estimator   the same for scikit-learn
 cli         the command line
@@ -43,7 +44,9 @@ if TYPE_CHECKING:
     from vbks.comparing import compare
     from vbks.estimator import VBKSRegressor
     from vbks.fitting import fit
+    from vbks.inference.paper import PaperSettings
     from vbks.kernels import Bank, from_gpflow, register_family, to_gpflow
+    from vbks.planning import dry_run
     from vbks.prediction import Selection, Selections
     from vbks.prediction.files import load
     from vbks.selection import BeliefSettings, Budget
@@ -58,6 +61,7 @@ __all__ = [
     "Expression",
     "FileError",
     "GrammarError",
+    "PaperSettings",
     "Selection",
     "Selections",
     "VBKSRegressor",
@@ -66,6 +70,7 @@ __all__ = [
     "compare",
     "data",
     "datasets",
+    "dry_run",
     "execution",
     "fit",
     "from_gpflow",
@@ -98,10 +103,12 @@ _HOMES = {
     "Bank": "kernels",
     "BeliefSettings": "selection",
     "Budget": "selection",
+    "PaperSettings": "inference.paper",
     "Selection": "prediction",
     "Selections": "prediction",
     "VBKSRegressor": "estimator",
     "compare": "comparing",
+    "dry_run": "planning",
     "fit": "fitting",
     "from_gpflow": "kernels",
     "load": "prediction.files",

@@ -106,6 +106,10 @@ def fit(
         Literal["auto", "exact", "collapsed", "stochastic"],
         typer.Option(help="How they are fitted."),
     ] = "auto",
+    preset: Annotated[
+        Literal["paper"] | None,
+        typer.Option(help="paper: minibatches, as the VBKS paper has it; K144 by default."),
+    ] = None,
     inducing: Annotated[
         int | None, typer.Option(min=1, metavar="NUMBER", help="Inducing points, if not exact.")
     ] = None,
@@ -161,6 +165,7 @@ def fit(
         space=candidates,
         method=method,
         inference=inference,
+        preset=preset,
         num_inducing=inducing,
         warps=names,
         bounds=bounds,

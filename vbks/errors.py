@@ -21,6 +21,10 @@ class FileError(VbksError):
     """A saved selection cannot be written or read."""
 
 
+class StopTraining(Exception):
+    """Raised by a callback to end training; what was learned so far is the result."""
+
+
 class TailWarning(UserWarning):
     """Means of predictions that tails would decide, and that are limited for this reason."""
 

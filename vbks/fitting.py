@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from os import PathLike
 from typing import Any, Literal
@@ -25,17 +26,19 @@ from vbks.data import (
 )
 from vbks.errors import DataError, GrammarError, check_one_of
 from vbks.execution import Executor, fingerprint, place_of
-from vbks.grammar import Expression, arrange, parse
+from vbks.grammar import K144, Expression, arrange, parse
 from vbks.inference import Progress, make_likelihood
 from vbks.inference.levels import ROWS as LEVEL_ROWS
 from vbks.inference.levels import level_of, scale_of
 from vbks.inference.likelihoods import Likelihood
 from vbks.inference.local_fit import Posterior
+from vbks.inference.paper import PaperSettings
 from vbks.inference.progress import reporting
 from vbks.inference.settings import Inference, check_targets, usual_restarts
 from vbks.kernels import GivenValues, check_precision, read_standardised
 from vbks.models.mean_functions import make_mean_function, mean_values
 from vbks.prediction import Selection
+from vbks.prediction.paper import check_call, posterior_of, select_as_paper
 from vbks.prediction.tracing import trace_belief
 from vbks.selection import (
     BeliefSettings,
@@ -49,13 +52,10 @@ from vbks.selection import (
     budget_of,
     check_prior,
     method_of,
-    paper_settings,
 )
+from vbks.selection.paper import Callback
 from vbks.several_targets import for_each_target
 from vbks.storage import encode_likelihood
-
-PAPER_BATCH = 128
-"""Rows of a minibatch in the experiments of the VBKS paper."""
 
 ONE_WARP = (
     "The space has GPflow kernels, whose values are about the targets as they are, so no warp was "
@@ -101,12 +101,13 @@ def fit(
     temperature: float = 1.0,
     prior: KernelPrior = "uniform",
     weights: Weighting | None = None,
-    preset: Literal["paper"] | None = None,
+    preset: Literal["paper"] | PaperSettings | None = None,
     families: Sequence[str] | None = None,
     restarts: int | None = None,
     race: bool = True,
     budget: float | Budget | None = None,
     trace: int = 0,
+    callback: Callback | None = None,
     memory_limit: int | None = None,
     executor: Executor | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -156,14 +157,19 @@ def fit(
         weights: what predictions are averaged with: "belief", the probabilities; "stacking", the
             weights that predict left-out rows best; or "auto", the latter where it is clearly
             better.
-        preset: "paper" for the settings of the authors of VBKS.
+        preset: "paper", or `vbks.PaperSettings`, for what the VBKS paper describes and nothing
+            else: all candidates, by q(u) and q(θ) on minibatches, with a point or another
+            ``posterior``; K144 unless another space is given.
         families: base kernels that a search makes candidates of; by default the method's own.
         restarts: starts of each candidate.
         race: whether candidates far behind stop early.
         budget: seconds after which there is an answer, or `vbks.Budget(candidates=...)`, which
             gives the same answer each time; by default as long as the method usually takes.
         trace: at how many growing parts of the data to form the belief, for `plot_trace`; this
-            takes its time after the budget.
+            takes its time after the budget. With the preset "paper", after so many equal parts
+            of the steps.
+        callback: with the preset "paper", called every so many steps with a
+            `vbks.selection.BeliefRecord`; training ends if it returns True.
         memory_limit: bytes that fits may use.
         executor: where fits are made: `vbks.execution.Devices` of this machine, all GPUs by
             default, or `vbks.execution.Ray` for a cluster.
@@ -175,11 +181,15 @@ def fit(
     check_precision()
     began = time.perf_counter()
     chosen = method_of(method)
-    if preset is not None:
-        check_one_of("preset", preset, ("paper",))
-    is_paper = preset == "paper"
-    if is_paper:
-        posterior, warps, race = "point", ("identity",), False
+    paper = _paper(preset)
+    model = make_likelihood(likelihood)
+    if paper is not None:
+        formed = (belief, temperature, weights)
+        check_call(chosen.name, inference, posterior, model, warps, families, formed)
+        posterior, warps, race = posterior_of(posterior), ("identity",), False
+        space = K144 if isinstance(space, str) and space == "grow" else space
+    elif callback is not None:
+        raise DataError("a callback goes with preset='paper'. Leave it out, or use progress=.")
     elif warps == "auto" and chosen.name != "vbks":
         warps = ("identity",)
     members = _listed(space)
@@ -187,7 +197,6 @@ def fit(
     notices: tuple[str, ...] = ()
     if has_kernels and warps == "auto":
         warps, notices = ("identity",), (ONE_WARP,)
-    model = make_likelihood(likelihood)
     for name, value in (("noise_variance", noise_variance), ("mean_function", mean_function)):
         if value is not None:
             if preset is not None:
@@ -206,13 +215,11 @@ def fit(
         raise DataError("the values of GPflow kernels go with one warp. Give warps= only one.")
     units = next(iter(data.values())).units
     words = _words(families)
-    expressions, values = _read(members or (), units, ard=not is_paper)
+    expressions, values = _read(members or (), units, ard=paper is None)
     candidates = None if members is None else expressions
     spending = budget_of(budget)
     believed = _belief(chosen, belief, temperature, prior, weights, seed)
     check_prior(believed.prior, is_growing=candidates is None)
-    if is_paper:
-        believed = paper_settings(rows.num_rows, batch_size or PAPER_BATCH)
     told: dict[str, Any] = {
         "method": repr(chosen),
         "space": None if candidates is None else [str(expression) for expression in candidates],
@@ -222,7 +229,7 @@ def fit(
         "posterior": posterior,
         "num_inducing": num_inducing,
         "batch_size": batch_size,
-        "preset": preset,
+        "preset": None if paper is None else asdict(paper),
         "restarts": restarts,
         "race": race,
         "trace": trace,
@@ -233,11 +240,30 @@ def fit(
         reporting(progress) as report,
         place_of(executor, checkpoint, call, memory_limit, began) as place,
     ):
+        if paper is not None:
+            return select_as_paper(
+                data,
+                expressions,
+                paper,
+                posterior=posterior_of(posterior),
+                num_inducing=num_inducing,
+                batch_size=batch_size,
+                restarts=restarts or 1,
+                given=values,
+                prior=believed.prior,
+                budget=spending,
+                trace=trace,
+                callback=callback,
+                place=place,
+                report=report,
+                seed=seed,
+                inputs=None if y is None else read_inputs(X),
+            )
         given: dict[str, Any] = {
             "batch_size": batch_size,
             "likelihood": model,
             "restarts": restarts or usual_restarts(rows.num_rows),
-            "ard": not is_paper,
+            "ard": True,
             "given": values,
             "memory": place.memory,
             "seed": seed,
@@ -261,6 +287,13 @@ def fit(
         if trace:
             selection = trace_belief(selection, answer.workshop, trace)
     return selection
+
+
+def _paper(preset: str | PaperSettings | None) -> PaperSettings | None:
+    if preset is None or isinstance(preset, PaperSettings):
+        return preset
+    check_one_of("preset", preset, ("paper",))
+    return PaperSettings()
 
 
 def _refuse_warps(

@@ -31,6 +31,7 @@ from benchmarks.door.telling import tell
 from benchmarks.door.weighings import WEIGHINGS
 from vbks.arrays import Array, Rows
 from vbks.grammar import Expression, parse, structures
+from vbks.inference.paper import PaperSettings
 from vbks.prediction import Selection
 from vbks.selection import BeliefSettings, paper_settings
 
@@ -224,7 +225,7 @@ def _run(
 
 
 def _settings(name: str, num_rows: int) -> dict[str, BeliefSettings]:
-    paper = paper_settings(num_rows, PAPER_BATCHES[name])
+    paper = paper_settings(PaperSettings(), num_rows, PAPER_BATCHES[name])
     return {**{kind: BeliefSettings(**own) for kind, own in WEIGHINGS.items()}, "paper": paper}
 
 

@@ -82,7 +82,7 @@ NEAR_COPIES = tuple(structures(space(level=3, families=("SE", "RQ", "PER"))))
 
 FULL = (
     Case("K12", vbks.K12, data_sets=1000, compared=300, rows=60),
-    Case("near copies", NEAR_COPIES, data_sets=300, compared=100, rows=60),
+    Case("near copies", NEAR_COPIES, data_sets=300, compared=40, rows=40),
 )
 QUICK = (Case("K12", vbks.K12[:3], data_sets=3, compared=2, rows=40),)
 

@@ -31,7 +31,7 @@ from vbks.data import TrainingData, prepare
 from vbks.grammar import Expression, parse
 from vbks.inference import LocalFit, fit_candidates
 from vbks.inference.candidate import make_candidate
-from vbks.inference.climbing import CLIMB_EVALUATIONS, look_starts, move_changes
+from vbks.inference.climbing import CLIMB_EVALUATIONS, look_starts, move_parts
 from vbks.inference.comparison import Comparison
 from vbks.inference.posterior import maximise
 from vbks.inference.settings import RESTARTS, compare
@@ -132,5 +132,5 @@ def _with_a_change_moved(
     candidate = make_candidate(expression, comparison, None)
     candidate = replace(candidate, thetas=theta[np.newaxis], values=np.array([value]))
     evidence = comparison.final_evidence(comparison.jitter)
-    (moved,) = move_changes([candidate], comparison, evidence)
+    (moved,) = move_parts([candidate], comparison, evidence)
     return moved.best

@@ -28,7 +28,7 @@ LAYERS = (
     ("report",),
     ("several_targets",),
     ("fitting",),
-    ("comparing",),
+    ("comparing", "planning"),
     ("csv_files", "terminal", "demo", "estimator", "cli"),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

@@ -183,7 +183,14 @@ class TrainingData:
 
         New rows need a known noise if those before have one, and have none if they have none.
         """
-        source = self._array_source("more rows")
+        source, new = self._array_source("more rows"), self.new_rows(X, y).source
+        assert isinstance(new, ArraySource)
+        noise = _joined_noise(source, new.num_rows, noise_variance)
+        joined = np.concatenate([source.X, new.X]), np.concatenate([source.y, new.y])
+        return self._with_source(ArraySource(*joined, noise))
+
+    def new_rows(self, X: object, y: object) -> TrainingData:
+        """Other rows alone, in these units."""
         table = read_table(X, y)
         if table.X.shape[1] != self.num_inputs:
             raise DataError(
@@ -193,9 +200,7 @@ class TrainingData:
         new = ArraySource(table.X, table.y)
         review(new, table.labels)
         refuse_outside(self.units.warp.name, self.units.warp.domain, np.asarray(new.y, float))
-        noise = _joined_noise(source, new.num_rows, noise_variance)
-        joined = np.concatenate([source.X, new.X]), np.concatenate([source.y, new.y])
-        return self._with_source(ArraySource(*joined, noise))
+        return replace(self, source=new, log_jacobian=0.0)
 
     def _array_source(self, what: str) -> ArraySource:
         if not isinstance(self.source, ArraySource):

@@ -9,11 +9,13 @@ from typing import Any
 
 from vbks.errors import FileError
 from vbks.inference.local_fit import LocalFit
+from vbks.inference.paper.state import CandidateState
 from vbks.inference.work import Work
 from vbks.storage import (
     FIT_ARRAYS,
     InducingInputs,
     Packing,
+    Record,
     Unpacking,
     decode_fit,
     encode_fit,
@@ -22,8 +24,9 @@ from vbks.storage import (
 )
 from vbks.storage.candidate_encoding import CANDIDATE_ARRAYS, decode_candidate, encode_candidate
 from vbks.storage.plain_file import read_plain, write_plain
+from vbks.storage.state_encoding import STATE_ARRAYS, decode_state, encode_state
 
-ARRAYS = (*CANDIDATE_ARRAYS, *FIT_ARRAYS, "inducing")
+ARRAYS = (*CANDIDATE_ARRAYS, *FIT_ARRAYS, *STATE_ARRAYS, "inducing")
 """Names of the packed arrays of a chunk."""
 
 
@@ -38,12 +41,7 @@ class KeptChunk:
 def write_chunk(file: Path, results: Sequence[Any], clock: float) -> None:
     """Write the results of a chunk; the second file says that both are whole."""
     packing, inducing = Packing(ARRAYS), InducingInputs()
-    members = [
-        encode_fit(result, inducing, packing)
-        if isinstance(result, LocalFit)
-        else encode_candidate(result, packing)
-        for result in results
-    ]
+    members = [_encode(result, inducing, packing) for result in results]
     lengths = inducing.pack(packing)
     write_arrays(file.with_suffix(".npz"), packing.arrays())
     write_plain(
@@ -74,7 +72,7 @@ def read_chunk(file: Path, work: Work, k: int) -> KeptChunk | None:
             results = [decode_fit(own, D, tables, unpacking) for own in records]
         else:
             results = [
-                decode_candidate(own, before, unpacking)
+                _decode(own, before, unpacking)
                 for own, before in zip(records, members, strict=True)
             ]
         unpacking.finish()
@@ -83,3 +81,17 @@ def read_chunk(file: Path, work: Work, k: int) -> KeptChunk | None:
         return None
     found, expected = ([str(m.expression) for m in group] for group in (results, members))
     return KeptChunk(results, clock) if found == expected else None
+
+
+def _encode(result: Any, inducing: InducingInputs, packing: Packing) -> dict[str, Any]:
+    if isinstance(result, LocalFit):
+        return encode_fit(result, inducing, packing)
+    if isinstance(result, CandidateState):
+        return encode_state(result, packing)
+    return encode_candidate(result, packing)
+
+
+def _decode(record: Record, before: Any, unpacking: Unpacking) -> Any:
+    if isinstance(before, CandidateState):
+        return decode_state(record, before, unpacking)
+    return decode_candidate(record, before, unpacking)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
-from queue import SimpleQueue
-from threading import Event, Thread
+from dataclasses import dataclass, field
+from threading import Condition, Thread
 from typing import Any
 
 import tensorflow as tf
 
 from vbks.errors import DataError
+from vbks.execution.placement import Placement, dearest_first, placed
 from vbks.inference.work import Results, Work
 
 
@@ -21,19 +21,32 @@ class Devices:
     """TensorFlow devices of this machine; all GPUs by default, or all logical CPUs without one.
 
     Each takes the dearest chunk that is left. Chunks do not depend on the devices, and so the
-    results do not.
+    results do not. ``placements`` tell which device took what. Several threads may have work done
+    at the same time: each device works on one chunk after the other.
     """
 
     names: Sequence[str] | None = None
+    placements: list[Placement] = field(default_factory=list, compare=False, repr=False)
+    _busy: set[int] = field(default_factory=set, compare=False, repr=False)
+    _change: Condition = field(default_factory=Condition, compare=False, repr=False)
+    """Of what devices do, and of what is left to do."""
+
+    @property
+    def num_workers(self) -> int:
+        """Chunks that are worked on at once."""
+        return len(self.chosen())
 
     def run(self, work: Work) -> Results:
         """Places of chunks and their results, as they are done."""
-        names = self.chosen()
-        todo = deque(sorted(range(len(work.chunks)), key=lambda k: -work.cost(k)))
-        if len(names) == 1 or len(todo) < 2:
-            yield from _in_turn(work, todo, names[0] if self.names or len(names) > 1 else None)
-        else:
-            yield from _side_by_side(work, todo, names[: len(todo)])
+        names, todo = self.chosen(), dearest_first(work)
+        if len(names) > 1:
+            yield from _SideBySide(self, work, todo, names).results()
+            return
+        # Where there is nothing to choose, placement is left to TensorFlow.
+        for k in todo:
+            with tf.device(names[0]) if self.names else nullcontext():
+                done = self._done(work, k, names[0])
+            yield k, done
 
     def chosen(self) -> tuple[str, ...]:
         """Names of the devices that are used, if they are there."""
@@ -51,48 +64,75 @@ class Devices:
                 )
         return tuple(full.values())
 
+    def _done(self, work: Work, k: int, name: str) -> list[Any]:
+        self.placements.append(placed(work.name, name, work.chunks[k]))
+        return work.do(k)
+
+
+class _SideBySide:
+    """Work on several devices, of which the first idle one takes the next chunk."""
+
+    def __init__(
+        self, devices: Devices, work: Work, todo: Iterable[int], names: Sequence[str]
+    ) -> None:
+        self.devices, self.work, self.names = devices, work, names
+        self.todo = deque(todo)
+        self.done: deque[tuple[int, list[Any]] | BaseException] = deque()
+        self.threads: list[Thread] = []
+
+    def results(self) -> Results:
+        """Places of chunks and their results; once they are not wanted, no chunk is begun."""
+        change = self.devices._change
+        try:
+            for _ in range(len(self.todo)):
+                with change:
+                    self._begin()
+                    while not self.done:
+                        change.wait()
+                        self._begin()
+                    result = self.done.popleft()
+                if isinstance(result, BaseException):
+                    raise result
+                yield result
+        finally:
+            with change:
+                self.todo.clear()
+            for thread in self.threads:
+                thread.join()
+
+    def _begin(self) -> None:
+        """Have every idle device take a chunk, the first device the dearest."""
+        for i in range(len(self.names)):
+            if self.todo and i not in self.devices._busy:
+                self.devices._busy.add(i)
+                first = self.todo.popleft()
+                name = f"device {i}"
+                thread = Thread(target=self._labour, args=[i, first], name=name, daemon=True)
+                self.threads.append(thread)
+                thread.start()
+
+    def _labour(self, i: int, k: int) -> None:
+        """Chunk k on device i, and then others as long as there are some."""
+        while True:
+            result: tuple[int, list[Any]] | BaseException
+            try:
+                with tf.device(self.names[i]):
+                    result = k, self.devices._done(self.work, k, self.names[i])
+            except BaseException as error:
+                result = error
+            with self.devices._change:
+                self.done.append(result)
+                is_over = not self.todo
+                if is_over:
+                    self.devices._busy.discard(i)
+                else:
+                    k = self.todo.popleft()
+                self.devices._change.notify_all()
+            if is_over:
+                return
+
 
 def _full_name(name: str) -> str:
     """The name as TensorFlow lists it: '/GPU:0' as '/device:GPU:0'."""
     parsed = tf.DeviceSpec.from_string(name if name.startswith("/") else f"/{name}")
     return f"/device:{parsed.device_type}:{parsed.device_index or 0}"
-
-
-def _in_turn(work: Work, places: Sequence[int], device: str | None) -> Results:
-    for k in places:
-        with nullcontext() if device is None else tf.device(device):
-            done = work.do(k)
-        yield k, done
-
-
-def _side_by_side(work: Work, todo: deque[int], names: Sequence[str]) -> Results:
-    """One thread per device; when the results are not wanted any more, none takes another chunk."""
-    done: SimpleQueue[tuple[int, list[Any]] | BaseException] = SimpleQueue()
-    stop = Event()
-
-    def labour(name: str) -> None:
-        try:
-            with tf.device(name):
-                while todo and not stop.is_set():
-                    try:
-                        k = todo.popleft()
-                    except IndexError:
-                        return
-                    done.put((k, work.do(k)))
-        except BaseException as error:
-            done.put(error)
-
-    num_chunks = len(todo)
-    threads = [Thread(target=labour, args=[name], daemon=True) for name in names]
-    for thread in threads:
-        thread.start()
-    try:
-        for _ in range(num_chunks):
-            result = done.get()
-            if isinstance(result, BaseException):
-                raise result
-            yield result
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()

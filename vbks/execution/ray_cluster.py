@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from vbks.data import ArraySource
+import numpy as np
+
+from vbks.data import ArraySource, Source
 from vbks.errors import DataError, VbksError
+from vbks.execution.placement import Placement, dearest_first, placed
 from vbks.inference.comparison import Comparison
 from vbks.inference.work import Results, Work
 from vbks.kernels.registry import own_families, take_families
@@ -36,14 +40,21 @@ class Ray:
     """A Ray cluster at an address, or processes of this machine without one.
 
     ``num_gpus`` and ``num_cpus`` are what each task takes. Rows are put into Ray's object store
-    once. It needs ``pip install 'vbks[ray]'``, and vbks on all machines.
+    once. It needs ``pip install 'vbks[ray]'``, and vbks on all machines. ``placements`` tell which
+    process did what.
     """
 
     address: str | None = None
     num_gpus: float = 0
     num_cpus: float = 1
+    placements: list[Placement] = field(default_factory=list, compare=False, repr=False)
     _shared: dict[int, tuple[object, Any]] = field(default_factory=dict, repr=False)
     """References of what is in the object store, with the objects, so that none loses its id."""
+
+    @property
+    def num_workers(self) -> int:
+        """Chunks that are worked on at once."""
+        return self._slots(_connected(self.address))
 
     def run(self, work: Work) -> Results:
         """Places of chunks and their results, as they are done."""
@@ -52,7 +63,7 @@ class Ray:
                 refuse_opaque(member.expression, "sent to other processes")
         ray = _connected(self.address)
         submit = self._submitter(ray, work)
-        todo = deque(sorted(range(len(work.chunks)), key=lambda k: -work.cost(k)))
+        todo = deque(dearest_first(work))
         most = AHEAD * self._slots(ray)
         running: dict[Any, int] = {}
         try:
@@ -63,7 +74,7 @@ class Ray:
                 ready, _ = ray.wait(list(running), timeout=WAIT_SECONDS)
                 for task in ready:
                     k = running.pop(task)
-                    yield k, _result(ray, task, work, work.chunks[k], submit)
+                    yield k, self._result(ray, task, work, work.chunks[k], submit)
         finally:
             for task in running:
                 ray.cancel(task, force=True)
@@ -76,6 +87,7 @@ class Ray:
             num_cpus=self.num_cpus,
             num_gpus=self.num_gpus,
             max_retries=RETRIES,
+            max_calls=0,  # by default a process ends after one task on a GPU, graphs and all
             runtime_env={"env_vars": _environment(max(1, round(self.num_cpus)))},
         )(_do)
 
@@ -86,19 +98,42 @@ class Ray:
 
     def _references(self, ray: Any, comparison: Comparison) -> list[Any]:
         """The comparison and its rows in the object store, where each of them is put once."""
-        source = comparison.data.source
+        tables = [comparison.data] + ([] if comparison.whole is None else [comparison.whole])
+        rows = [self._put_rows(ray, table.source) for table in tables]
+        if id(comparison) not in self._shared:
+            inducing = None if comparison.bound == "exact" else comparison.Z
+            data, *whole = (replace(table, source=None) for table in tables)  # type: ignore[arg-type]
+            bare = replace(comparison, data=data, whole=next(iter(whole), None), inducing=inducing)
+            self._shared[id(comparison)] = comparison, ray.put(ray.cloudpickle.dumps(bare))
+        return [self._shared[id(comparison)][1], *rows]
+
+    def _put_rows(self, ray: Any, source: Source) -> Any:
         if not isinstance(source, ArraySource):
             raise DataError(
                 "a dataset cannot be sent to a cluster. Give the rows as arrays or memory maps."
             )
         if id(source) not in self._shared:
-            self._shared[id(source)] = source, ray.put(source)
-        if id(comparison) not in self._shared:
-            inducing = None if comparison.bound == "exact" else comparison.Z
-            data = replace(comparison.data, source=None)  # type: ignore[arg-type]
-            bare = replace(comparison, data=data, inducing=inducing)
-            self._shared[id(comparison)] = comparison, ray.put(ray.cloudpickle.dumps(bare))
-        return [self._shared[id(comparison)][1], self._shared[id(source)][1]]
+            # A memory map that was sent would be an array without its file.
+            sent = ArraySource(np.ascontiguousarray(source.X), np.ascontiguousarray(source.y))
+            self._shared[id(source)] = source, ray.put(sent)
+        return self._shared[id(source)][1]
+
+    def _result(
+        self, ray: Any, task: Any, work: Work, members: tuple[Any, ...], submit: Submit
+    ) -> list[Any]:
+        """What a task has found; if no worker survives it, its members one by one, or failures."""
+        try:
+            worker, found = pickle.loads(ray.get(task))
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause if isinstance(error.cause, VbksError) else error from None
+        except ray.exceptions.RayError as error:
+            if len(members) > 1:
+                tasks = [(submit((member,)), (member,)) for member in members]
+                return [self._result(ray, own, work, one, submit)[0] for own, one in tasks]
+            reason = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+            return [work.fail(members[0], work.comparison, reason)]
+        self.placements.append(placed(work.name, worker, members))
+        return list(found)
 
     def _slots(self, ray: Any) -> int:
         """Tasks that the cluster can run at once."""
@@ -145,23 +180,10 @@ def _environment(threads: int) -> dict[str, str]:
         "OMP_NUM_THREADS": str(threads),
         "TF_NUM_INTRAOP_THREADS": str(threads),
         "TF_NUM_INTEROP_THREADS": "1",
+        # Else a process that waits for its next task would hold all memory of its GPU.
+        "TF_FORCE_GPU_ALLOW_GROWTH": "true",
         "TF_CPP_MIN_LOG_LEVEL": "2",
     }
-
-
-def _result(ray: Any, task: Any, work: Work, members: tuple[Any, ...], submit: Submit) -> list[Any]:
-    """What a task has found; if no worker survives it, its members one by one, or their failure."""
-    try:
-        found: list[Any] = pickle.loads(ray.get(task))
-    except ray.exceptions.RayTaskError as error:
-        raise error.cause if isinstance(error.cause, VbksError) else error from None
-    except ray.exceptions.RayError as error:
-        if len(members) > 1:
-            tasks = [(submit((member,)), (member,)) for member in members]
-            return [_result(ray, own, work, one, submit)[0] for own, one in tasks]
-        reason = f"{type(error).__name__}: {str(error).splitlines()[0]}"
-        return [work.fail(members[0], work.comparison, reason)]
-    return found
 
 
 def _do(payload: bytes, families: bytes, references: list[Any]) -> bytes:
@@ -169,7 +191,16 @@ def _do(payload: bytes, families: bytes, references: list[Any]) -> bytes:
     _learn(families)
     work, members = pickle.loads(payload)
     whole = replace(work, comparison=_comparison(references), chunks=(members,))
-    return pickle.dumps(whole.do(0))
+    return pickle.dumps((_name_of_worker(), whole.do(0)))
+
+
+def _name_of_worker() -> str:
+    """The machine, process and GPUs of a task."""
+    import ray
+
+    gpus = "".join(f" GPU {number}" for number in ray.get_gpu_ids())
+    address = ray.util.get_node_ip_address()  # type: ignore[no-untyped-call]
+    return f"{address} process {os.getpid()}{gpus}"
 
 
 _known: dict[str, Comparison] = {}
@@ -189,8 +220,10 @@ def _comparison(references: list[Any]) -> Comparison:
 
     key = references[0].hex()
     if key not in _known:
-        bare, source = pickle.loads(ray.get(references[0])), ray.get(references[1])
+        bare, sources = pickle.loads(ray.get(references[0])), ray.get(references[1:])
         while len(_known) >= KNOWN:
             del _known[next(iter(_known))]
-        _known[key] = replace(bare, data=replace(bare.data, source=source))
+        data = replace(bare.data, source=sources[0])
+        whole = None if bare.whole is None else replace(bare.whole, source=sources[1])
+        _known[key] = replace(bare, data=data, whole=whole)
     return _known[key]

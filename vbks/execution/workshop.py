@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,10 +16,17 @@ from vbks.inference.proposal import Proposal, Structure, structure_of
 from vbks.inference.residuals import as_parent
 from vbks.inference.settings import AS_ASKED, compare
 from vbks.inference.uppers import with_uppers, worth_bounding
-from vbks.inference.work import Executor, InOrder, Work, carry_out
+from vbks.inference.work import Executor, InOrder, Work
 from vbks.inference.work import Stage as WorkStage
 from vbks.kernels import Parent
 from vbks.models import leave_one_out
+
+Tell = Callable[[Mapping[int, LocalFit]], object]
+"""Hears of fits by their places."""
+
+
+def nobody(fits: Mapping[int, LocalFit]) -> None:
+    """Hear of fits, and do nothing."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +75,12 @@ class Workshop:
         # The choice of the bound was made here, so that it says nothing to the user.
         return tuple(dict.fromkeys(text for text in said if not text.endswith(AS_ASKED)))
 
-    def fit(self, proposals: Sequence[Proposal]) -> list[LocalFit]:
-        """Fits in the order of the proposals, children from their parents."""
+    def fit(self, proposals: Sequence[Proposal], tell: Tell = nobody) -> list[LocalFit]:
+        """Fits in the order of the proposals, children from their parents.
+
+        ``tell`` hears of fits, by their places, as soon as nothing is missing in them: one by one
+        where they are bounded from above.
+        """
         self.report.start(len(proposals), f"{len(proposals)} candidates, {self.stage.bound}")
         fits: dict[int, LocalFit] = {}
         for warp, places in _by_warp([p.warp for p in proposals]).items():
@@ -77,7 +89,7 @@ class Workshop:
             expressions = [p.expression for p in own]
             evaluate = self._evaluator(warp, len(own))
             done = evaluate(expressions, parents=parents, report=self.report)
-            done = self._judged(done, evaluate.comparison)
+            done = self._judged(done, evaluate.comparison, places, tell)
             fits |= dict(zip(places, done, strict=True))
         return [fits[k] for k in range(len(proposals))]
 
@@ -93,15 +105,21 @@ class Workshop:
             again |= dict(zip(places, done, strict=True))
         return [again[k] for k in range(len(fits))]
 
-    def _judged(self, fits: list[LocalFit], comparison: Comparison) -> list[LocalFit]:
+    def _judged(
+        self, fits: list[LocalFit], comparison: Comparison, places: Sequence[int], tell: Tell
+    ) -> list[LocalFit]:
         """Fits with what the stage asks for beside their bounds."""
-        if self.stage.uppers:
-            chosen = worth_bounding(fits, comparison, self.stage.uppers)
-            fits = self._also("upper bounds", with_uppers, fits, chosen, comparison, 1)
-        if self.stage.held_out:
-            size = comparison.chunk_size
-            every = list(range(len(fits)))
-            fits = self._also("held-out rows", _with_held_out, fits, every, comparison, size)
+        stage = self.stage
+        if stage.uppers:
+            chosen = worth_bounding(fits, comparison, stage.uppers)
+            told = nobody if stage.held_out else tell
+            told({places[k]: fit for k, fit in enumerate(fits) if k not in chosen})
+            heard = _by_place(places, told)
+            fits = self._also("upper bounds", with_uppers, fits, chosen, comparison, 1, heard)
+        if stage.held_out:
+            size, every = comparison.chunk_size, list(range(len(fits)))
+            heard = _by_place(places, tell)
+            fits = self._also("held-out rows", _with_held_out, fits, every, comparison, size, heard)
         return fits
 
     def _also(
@@ -112,13 +130,20 @@ class Workshop:
         chosen: Sequence[int],
         comparison: Comparison,
         size: int,
+        tell: Tell,
     ) -> list[LocalFit]:
         """Further work on some of the fits, so many at once."""
         places = [chosen[i : i + size] for i in range(0, len(chosen), size)]
         chunks = tuple(tuple(fits[k] for k in chunk) for chunk in places)
         self.report.stage(name, len(chosen))
         work = Work(name, stage, comparison, chunks, _as_it_is)
-        done = carry_out(self.executor, work, places, lambda found: self.report.advance(len(found)))
+        done: dict[int, LocalFit] = {}
+        with closing(self.executor.run(work)) as results:
+            for k, found in results:
+                fresh = dict(zip(places[k], found, strict=True))
+                done |= fresh
+                self.report.advance(len(found))
+                tell(fresh)
         return [done.get(k, fit) for k, fit in enumerate(fits)]
 
     def _evaluator(self, warp: Warp, num_candidates: int) -> Evaluator:
@@ -143,6 +168,11 @@ class Workshop:
             comparison = self._evaluator(fit.warp, 1).comparison
             self._parents[structure] = as_parent(fit, comparison)
         return self._parents[structure]
+
+
+def _by_place(places: Sequence[int], tell: Tell) -> Tell:
+    """Tell of fits by the places that members of a part of them have."""
+    return lambda fits: tell({places[k]: fit for k, fit in fits.items()})
 
 
 def _with_held_out(fits: Sequence[LocalFit], comparison: Comparison) -> list[LocalFit]:

@@ -24,8 +24,10 @@ from vbks.kernels import (
     candidate_rng,
     draw_starts,
     halved_periods,
+    lay_out,
     long_to_short,
     moved_changes,
+    moved_periods,
     num_waves,
     start_scales,
 )
@@ -72,10 +74,12 @@ HEAD_START = 30
 """Evaluations of a start that had no look, before it is climbed from beside the others."""
 
 MOVE_EVALUATIONS = 60
-"""Evaluations of a climb in which one of several changes is in another place ..."""
+"""Evaluations of a climb in which a change is in another place, or a wave has another period ..."""
 
 MOVE_SCHEDULE = ((10, 2), (25, 1))
-"""... and how many of these, one for each change, go on after so many."""
+"""... and how many of these, one for each change and two for each wave, go on after so many."""
+
+MOVES = (moved_changes, moved_periods)
 
 BEGINNING = 16
 """Evaluations of a climb after which candidates far behind leave, where there are many."""
@@ -205,7 +209,7 @@ def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]
     evidence = comparison.final_evidence(max(c.jitter for c in chunk))
     starts = _climb_starts(chunk, comparison, evidence)
     climbed = _climb(chunk, starts, comparison, CLIMB_EVALUATIONS)
-    return move_changes(climbed, comparison, evidence)
+    return move_parts(climbed, comparison, evidence)
 
 
 def begin_climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
@@ -218,7 +222,7 @@ def begin_climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Cand
     starts = _climb_starts(chunk, comparison, middle)
     schedules = [_climb_schedule(c) for c in chunk]
     climbed = climb_from(chunk, starts, comparison, middle, schedules, CLIMB_EVALUATIONS)
-    climbed = move_changes(climbed, comparison, middle)
+    climbed = move_parts(climbed, comparison, middle)
     return [c if len(c.values) else b for c, b in zip(climbed, chunk, strict=True)]
 
 
@@ -231,7 +235,7 @@ def climb_on(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candida
     starts = [c.thetas[:n] for c, n in zip(chunk, left, strict=True)]
     climbed = _climb(chunk, starts, comparison, CLIMB_EVALUATIONS - BEGINNING, BEGINNING)
     evidence = comparison.final_evidence(max(c.jitter for c in chunk))
-    return move_changes(climbed, comparison, evidence)
+    return move_parts(climbed, comparison, evidence)
 
 
 def _climb(
@@ -286,31 +290,52 @@ def _long_to_short(candidate: Candidate, comparison: Comparison) -> Array:
     return long_to_short(candidate.layout, comparison.summaries, rng)
 
 
-def move_changes(
+def move_parts(
     chunk: Sequence[Candidate], comparison: Comparison, evidence: Evidence
 ) -> list[Candidate]:
-    """Climb once more from the best place of each change, where new candidates have several.
+    """Climb once more from the best other place of each change and the best other period.
 
-    Of all places of one change, with the rest as it was found, the one with the highest log
-    posterior is climbed from. Candidates keep what they had besides.
+    Of all places of one of several changes, and of all periods of a wave, with the rest as it was
+    found, the one with the highest log posterior is climbed from. Candidates keep what they had
+    besides. Children have had their changes and waves from their parents.
     """
+    own = [k for k, c in enumerate(chunk) if not c.has_begun and c.parent is None and len(c.values)]
+    places = {k: _moved(chunk[k], comparison) for k in own}
+    places = {k: found for k, found in places.items() if found}
+    if not places:
+        return list(chunk)
+    chosen = [chunk[k] for k in places]
+    starts = _best_places(chosen, list(places.values()), comparison, evidence)
+    schedules = [MOVE_SCHEDULE] * len(chosen)
+    climbed = climb_from(chosen, starts, comparison, evidence, schedules, MOVE_EVALUATIONS)
     moved = list(chunk)
-    for k, c in enumerate(chunk):
-        if c.has_begun or c.parent is not None or not len(c.values):
-            continue
-        places = moved_changes(c.layout, comparison.summaries, c.thetas[0], c.fixed)
-        if not len(places):
-            continue
-        posterior = comparison.log_posterior([c.expression], evidence)
-        flat = places.reshape(-1, places.shape[-1])
-        values, _ = posterior(np.zeros(len(flat), np.intp), flat)
-        values = np.where(np.isfinite(values), values, -np.inf).reshape(places.shape[:2])
-        starts = places[np.arange(len(places)), values.argmax(axis=1)]
-        (found,) = climb_from(
-            [c], [starts], comparison, evidence, [MOVE_SCHEDULE], MOVE_EVALUATIONS
-        )
-        moved[k] = _together(c, found)
+    for k, candidate in zip(places, climbed, strict=True):
+        moved[k] = _together(chunk[k], candidate)
     return moved
+
+
+def _moved(candidate: Candidate, comparison: Comparison) -> list[Array]:
+    """θ [P, H] for each change or wave that is moved, at each of its places."""
+    c, summaries = candidate, comparison.summaries
+    found = (move(c.layout, summaries, c.thetas[0], c.fixed) for move in MOVES)
+    return [places for own in found for places in own if len(places)]
+
+
+def _best_places(
+    chunk: Sequence[Candidate],
+    places: Sequence[Sequence[Array]],
+    comparison: Comparison,
+    evidence: Evidence,
+) -> list[Array]:
+    """The best θ of each list of places [P, H], for each candidate: [S, H]."""
+    posterior = comparison.log_posterior([c.expression for c in chunk], evidence)
+    theta = stacked([row for own in places for part in own for row in part], posterior.num_slots)
+    counts = [sum(len(part) for part in own) for own in places]
+    values = posterior.values(np.repeat(np.arange(len(chunk)), counts), theta)
+    left = iter(np.where(np.isfinite(values), values, -np.inf))
+    return [
+        np.stack([part[np.argmax([next(left) for _ in part])] for part in own]) for own in places
+    ]
 
 
 def _together(one: Candidate, other: Candidate) -> Candidate:
@@ -432,7 +457,15 @@ def _target(fit: LocalFit, row: int, posterior: LogPosterior) -> Target:
         means[own, :H], factors[own, :H, :H] = mode.mean, mode.factor
     priors = posterior.priors
     sd = 1.0 / np.sqrt(np.maximum(priors.precision[row], LEAST_PRECISION))
-    return Target(means, factors, priors.used[row], priors.mean[row], sd)
+    groups = np.full(slots, -1)
+    groups[:H] = _leaves(lay_out(fit.expression, fit.num_inputs, fit.ard))
+    return Target(means, factors, priors.used[row], priors.mean[row], sd, groups)
+
+
+def _leaves(layout: Layout) -> list[int]:
+    """A number for each slot, the same for those of one leaf."""
+    paths = [slot.path for slot in layout.slots]
+    return [paths.index(path) for path in paths]
 
 
 def _modes(chunk: Sequence[Candidate]) -> tuple[Rows, list[Array]]:

@@ -151,10 +151,40 @@ class Comparison:
         """Candidates that are worked on together, as many as time and memory allow."""
         elements, most = self._elements, CHUNK
         if self.bound == "stochastic":
-            samples = POSTERIOR_SAMPLES if self.bounds_theta else 1
-            elements = self.num_inducing * (self.num_inducing + self.batch_size)
-            most = min(most, self.memory // (8 * WORK_ARRAYS * samples * elements))
+            elements = self._batch_elements
+            most = min(most, self.memory // self._bytes_of(self._samples * elements))
         return max(1, min(most, CHUNK_ELEMENTS // elements))
+
+    def look_bytes(self) -> int:
+        """Bytes at most that first looks at a chunk of candidates take."""
+        return self._bytes_of(self._elements_at_once)
+
+    def fit_bytes(self, num_candidates: int) -> int:
+        """Bytes that fits of so many candidates at once take, roughly.
+
+        Exact and collapsed fits evaluate as many matrices at once as `log_posterior` allows.
+        """
+        if self.bound == "stochastic":
+            return self._bytes_of(num_candidates * self._samples * self._batch_elements)
+        at_once = min(num_candidates * self._elements, self._elements_at_once)
+        return self._bytes_of(max(self._elements, at_once))
+
+    @staticmethod
+    def _bytes_of(elements: int) -> int:
+        """Bytes of an evaluation with gradient of kernel matrices with so many numbers."""
+        return 8 * WORK_ARRAYS * elements
+
+    @property
+    def _samples(self) -> int:
+        return POSTERIOR_SAMPLES if self.bounds_theta else 1
+
+    @property
+    def _batch_elements(self) -> int:
+        return self.num_inducing * (self.num_inducing + self.batch_size)
+
+    @property
+    def _elements_at_once(self) -> int:
+        return min(ELEMENTS_AT_ONCE, self.memory // (8 * WORK_ARRAYS))
 
     @cached_property
     def Z(self) -> Array:
@@ -317,7 +347,7 @@ class Comparison:
             ard=self.ard,
             prior_of=self.prior_of,
             prior_share=self._prior_share(evidence.num_rows),
-            elements=min(ELEMENTS_AT_ONCE, self.memory // (8 * WORK_ARRAYS)),
+            elements=self._elements_at_once,
         )
 
     def _prior_share(self, num_rows: int) -> float:

@@ -14,7 +14,7 @@ ITERATIONS = (3, 8)
 """Times that samples are drawn, at least and at most; after each, the proposal is fitted to all
 samples so far ..."""
 
-ENOUGH = 0.1
+ENOUGH = 0.05
 """... until the standard error is below this, in nats: evidences that differ by less are alike."""
 
 FIRST_SHARE = 0.5
@@ -23,13 +23,16 @@ FIRST_SHARE = 0.5
 LEAST_AT_ONCE = 64
 """Samples that are drawn at once at least; with fewer in all there are fewer iterations."""
 
-SHARES = {1.0: 0.4, 2.0: 0.15}
+SHARES = {1.0: 0.3, 2.0: 0.15}
 """Shares of the first proposal by the factor on the width of q(θ) ..."""
 
-FROM_PRIOR = 0.1
+FROM_PRIOR = 0.15
 """... and the share of the prior, which finds modes that no start has found. What is left is shared
-by q(θ) with a single entry from the prior: where data say little about a period or a lengthscale,
-the posterior is as wide as the prior in it, and a Gaussian around a mode is not."""
+by q(θ) with all entries of one leaf from the prior: where data say little about a leaf, the
+posterior is as wide as the prior in it, and a Gaussian around a mode is not ..."""
+
+WIDER = 1.5
+"""... and the other entries so many times as wide, as they have to take its place."""
 
 FREEDOM = 5.0
 """Degrees of freedom of the Student-t components: their tails are wider than the posterior's."""
@@ -118,7 +121,8 @@ class Target:
     """The posterior of one candidate: its q(θ) as a first guess, and its prior.
 
     Means [R, H] and factors [R, H, H] are those of the modes; ``used`` [H] are the entries of θ
-    that are to be learned, ``centre`` [H] and ``sd`` [H] those of the prior.
+    that are to be learned, ``centre`` [H] and ``sd`` [H] those of the prior. Entries that belong
+    together have the same number in ``groups`` [H].
     """
 
     means: Array
@@ -126,33 +130,29 @@ class Target:
     used: Mask
     centre: Array
     sd: Array
+    groups: Rows
 
     def proposal(self) -> StudentMixture:
-        """q(θ) as it is and wider, with one entry from the prior, and the prior itself."""
+        """q(θ) as it is and wider, with one leaf from the prior, and the prior itself."""
         used, num = self.used, len(self.means)
         means, centre, sd = self.means[:, used], self.centre[used], self.sd[used]
-        d = len(centre)
         square = np.ix_(np.arange(num), used, used)
         covariances = self.factors[square] @ np.swapaxes(self.factors[square], 1, 2)
         roots = np.linalg.cholesky(covariances)
-        mixed_means = np.repeat(means[:, np.newaxis], d, axis=1)
-        mixed = np.repeat(covariances[:, np.newaxis], d, axis=1)
-        for entry in range(d):
-            mixed_means[:, entry, entry] = centre[entry]
-            mixed[:, entry, entry, :] = mixed[:, entry, :, entry] = 0.0
-            mixed[:, entry, entry, entry] = sd[entry] ** 2
+        groups = [self.groups[used] == group for group in np.unique(self.groups[used])]
         rest = 1.0 - sum(SHARES.values()) - FROM_PRIOR
-        shares = [np.full(num, share / num) for share in SHARES.values()]
+        parts = [(share, means, factor * roots) for factor, share in SHARES.items()]
+        for own in groups:
+            mixed = WIDER**2 * np.where(own | own[:, np.newaxis], 0.0, covariances)
+            mixed[:, own, own] = sd[own] ** 2
+            from_prior = np.where(own, centre, means)
+            parts.append((rest / len(groups), from_prior, np.linalg.cholesky(mixed)))
+        parts.append((FROM_PRIOR, centre[np.newaxis], np.diag(sd)[np.newaxis]))
+        shares = [np.full(len(own), share / len(own)) for share, own, _ in parts]
         return StudentMixture(
-            np.concatenate([*shares, np.full(num * d, rest / (num * d)), [FROM_PRIOR]]),
-            np.concatenate([*[means] * len(SHARES), mixed_means.reshape(-1, d), centre[None]]),
-            np.concatenate(
-                [
-                    *(factor * roots for factor in SHARES),
-                    np.linalg.cholesky(mixed).reshape(-1, d, d),
-                    np.diag(sd)[np.newaxis],
-                ]
-            ),
+            np.concatenate(shares),
+            np.concatenate([own for _, own, _ in parts]),
+            np.concatenate([factors for _, _, factors in parts]),
         )
 
 

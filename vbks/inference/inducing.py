@@ -59,6 +59,26 @@ def choose_inducing(X: Array, num: int, rng: np.random.Generator) -> Array:
     return _greedy_inducing(distinct, num, rng)
 
 
+def authors_inducing(X: Array, num: int, rng: np.random.Generator) -> Array:
+    """Inducing inputs Z [M, D] as the authors of VBKS choose them, no two of them the same.
+
+    With one input, half are evenly spaced in rank and half are consecutive rows from 40 % of them
+    on, so that short periods can be seen. With several, they are rows at random.
+    """
+    if num < 1:
+        raise DataError(f"at least 1 inducing point is needed, {num} given.")
+    distinct = np.unique(X, axis=0)
+    if num >= len(distinct):
+        return distinct
+    if X.shape[1] > 1:
+        return np.asarray(rng.permutation(distinct)[:num])
+    start = int(BLOCK_START * len(distinct))
+    block = np.arange(start, min(start + num // 2, len(distinct)))
+    outside = np.setdiff1d(np.arange(len(distinct)), block)
+    even = np.linspace(0, len(outside) - 1, num - len(block)).round().astype(np.intp)
+    return np.asarray(distinct[np.union1d(outside[even], block)])
+
+
 def greedy_rows(X: Array, num: int) -> Rows:
     """The rows that leave least variance, one after the other: [m], m ≤ num.
 

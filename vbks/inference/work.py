@@ -17,6 +17,7 @@ from vbks.grammar.expression import leaves
 from vbks.inference.candidate import Candidate
 from vbks.inference.comparison import Comparison
 from vbks.inference.local_fit import LocalFit
+from vbks.inference.paper.state import CandidateState
 from vbks.inference.scratch import Scratch
 from vbks.kernels import is_batchable, num_waves
 
@@ -26,8 +27,11 @@ USUAL_COST = 3.0
 _FAILURES = (tf.errors.OpError, MemoryError, np.linalg.LinAlgError)
 """What a candidate may do to the work that it is part of."""
 
-Member: TypeAlias = "Candidate | LocalFit"
-"""Both say what they are about by ``expression``, and how long that took by ``seconds``."""
+Unfitted: TypeAlias = "Candidate | CandidateState"
+"""Candidates on their way, of which both know their layout and have ``values`` once they began."""
+
+Member: TypeAlias = "Unfitted | LocalFit"
+"""All say what they are about by ``expression``, and how long that took by ``seconds``."""
 
 Stage: TypeAlias = Callable[..., list[Any]]
 """``stage(members, comparison)`` gives a result for each, from them and the comparison alone."""
@@ -134,7 +138,7 @@ def cost_of(member: Member) -> float:
     return num_leaves * max(1, num_waves(member.layout)) ** 2
 
 
-def cut(candidates: Sequence[Candidate], comparison: Comparison) -> list[list[int]]:
+def cut(candidates: Sequence[Unfitted], comparison: Comparison) -> list[list[int]]:
     """Places of candidates that are worked on together: of one jitter, and batched or alone.
 
     They depend on nothing but the candidates and the comparison, the dearest come first, and those
@@ -155,7 +159,7 @@ def cut(candidates: Sequence[Candidate], comparison: Comparison) -> list[list[in
     return chunks
 
 
-def _filled(places: Sequence[int], candidates: Sequence[Candidate], most: int) -> list[list[int]]:
+def _filled(places: Sequence[int], candidates: Sequence[Unfitted], most: int) -> list[list[int]]:
     """Chunks of at most so many, and fewer if they are dearer than usual."""
     chunks: list[list[int]] = []
     left = 0.0

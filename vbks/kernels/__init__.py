@@ -11,6 +11,7 @@ from vbks.kernels.gpflow_bank import GPflowBank, KernelBank, bank_of
 from vbks.kernels.inheritance import Parent
 from vbks.kernels.layout import Layout, Slot, lay_out
 from vbks.kernels.moved_changes import moved_changes
+from vbks.kernels.moved_periods import moved_periods
 from vbks.kernels.parameters import (
     Fixed,
     Flat,
@@ -63,6 +64,7 @@ __all__ = [
     "lay_out",
     "long_to_short",
     "moved_changes",
+    "moved_periods",
     "num_free_parameters",
     "num_traces",
     "num_waves",

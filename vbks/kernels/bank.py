@@ -117,6 +117,20 @@ class Bank:
             function = _make_objective(objective, ranks, *kind)
         return function(self._structure, theta, *tensors)
 
+    def run(self, function: Callable[..., Any], *tensors: Any) -> Any:
+        """``function(kernels, *tensors)`` as one graph, which is the same for all banks.
+
+        Tensors may be nested, and of any size in the next call. The function must be the same
+        object each time.
+        """
+        shapes = tf.nest.map_structure(
+            lambda tensor: tf.TensorSpec([None] * tensor.shape.rank, tensor.dtype), tensors
+        )
+        kind = (self._dense_kinds, self.differentiable_inputs)
+        with _LOCK:
+            compiled = _make_graph(function, shapes, *kind)
+        return compiled(self._structure, *tensors)
+
     def num_pieces(self, num_samples: int, num_rows: int, num_columns: int) -> int:
         """In how many pieces kernel matrices of a size keep all arrays small."""
         elements = int(self._num_terms.sum()) * num_samples * num_rows * num_columns
@@ -229,6 +243,24 @@ def _make_objective(
     return compiled  # type: ignore[no-any-return]
 
 
+@cache
+def _make_graph(
+    function: Callable[..., Any],
+    shapes: tuple[Any, ...],
+    dense_kinds: tuple[DenseKind, ...],
+    by_formula: bool,
+) -> Callable[..., Any]:
+    """The graph of a function of kernels and tensors, for tensors of any size."""
+
+    def run(structure: Structure, *tensors: Any) -> Any:
+        return function(TracedKernels(structure, dense_kinds, by_formula), *tensors)
+
+    signature = [_structure_spec(len(dense_kinds)), *shapes]
+    compiled = tf.function(run, input_signature=signature, autograph=False)
+    _FUNCTIONS.append(compiled)
+    return compiled  # type: ignore[no-any-return]
+
+
 def num_traces() -> int:
     """How many graphs all banks together have made so far."""
     return sum(function.experimental_get_tracing_count() for function in _FUNCTIONS)
@@ -287,6 +319,7 @@ def _make_compiled(
 
 forget_on_change(_make_compiled.cache_clear)
 forget_on_change(_make_objective.cache_clear)
+forget_on_change(_make_graph.cache_clear)
 
 
 def _structure_spec(num_dense: int) -> Structure:

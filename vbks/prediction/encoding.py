@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
 import numpy as np
@@ -15,6 +15,7 @@ from vbks.errors import FileError, VbksError
 from vbks.inference.local_fit import Correction
 from vbks.prediction.missing_rows import MissingRows
 from vbks.prediction.selection import Selection
+from vbks.prediction.training_encoding import decode_training, encode_training
 from vbks.selection import BeliefKind, BeliefSettings, KernelPrior, Step, Weighting
 from vbks.selection.gaussian_belief import Form
 from vbks.selection.kernel_prior import PriorName
@@ -29,7 +30,9 @@ from vbks.storage.likelihood_encoding import decode_likelihood, encode_likelihoo
 from vbks.storage.mean_encoding import decode_mean_function, encode_mean_function
 from vbks.storage.records import Packing, Record, Unpacking, damaged, plain_number
 
-ARRAYS = ("X", "y", "x_mean", "x_scale", "inducing", *FIT_ARRAYS, "trace", "weights", "noise")
+ARRAYS = (
+    "X", "y", "x_mean", "x_scale", "inducing", *FIT_ARRAYS, "trace", "weights", "history", "noise"
+)  # fmt: skip
 """Names of the packed arrays, all of which a saved selection has."""
 
 
@@ -53,6 +56,7 @@ def encode(selection: Selection) -> tuple[dict[str, Any], dict[str, Array]]:
         "steps": [_encode_step(step) for step in selection.steps],
         "untried": list(selection.untried),
         "mean_function": None if mean is None else encode_mean_function(mean),
+        "training": encode_training(selection.training, packing),
     }
     return plain, packing.arrays()
 
@@ -73,6 +77,7 @@ def decode(record: Record, arrays: Mapping[str, Array], place: str) -> Selection
     trace = _decode_trace(record, unpacking)
     is_without_rows = isinstance(source, MissingRows)
     weights = unpacking.take("weights", len(fits)) if len(arrays["weights"]) else None
+    training = decode_training(record, unpacking)
     unpacking.finish()
     try:
         selection = Selection(
@@ -87,6 +92,7 @@ def decode(record: Record, arrays: Mapping[str, Array], place: str) -> Selection
             tuple(_decode_step(step) for step in record.records("steps", "step")),
             record.texts("untried"),
             weights,
+            training,
             mean_function=_decode_mean(record),
         )
     except FileError:
@@ -193,7 +199,13 @@ def _encode_settings(settings: BeliefSettings) -> dict[str, Any]:
         "prior_covariance": None if covariance is None else _plain_pairs(covariance),
         "weights": settings.weights,
         "seed": int(settings.seed),
+        "averaging_variance": _optional(settings.averaging_variance, plain_number),
+        "averaging_members": _optional(settings.averaging_members, int),
     }
+
+
+def _optional(value: Any, plain: Callable[[Any], Any]) -> Any:
+    return None if value is None else plain(value)
 
 
 def _plain(values: Any) -> list[dict[str, Any]]:
@@ -242,6 +254,12 @@ def _decode_settings(record: Record) -> BeliefSettings:
         prior_covariance=_decode_pairs(record),
         weights=record.one_of("weights", get_args(Weighting)),
         seed=record.count("seed"),
+        averaging_variance=(
+            None if record.is_null("averaging_variance") else record.finite("averaging_variance")
+        ),
+        averaging_members=(
+            None if record.is_null("averaging_members") else record.count("averaging_members")
+        ),
     )
 
 

@@ -22,7 +22,7 @@ from vbks.storage.plain_file import read_plain, write_plain
 from vbks.storage.records import Record
 from vbks.version import __version__
 
-FORMAT = 4
+FORMAT = 5
 """Number of the format that is written; those up to it are read."""
 
 KIND = "vbks selection"
@@ -33,7 +33,8 @@ LATER_ARRAYS = {
     "sample_mean": 2,
     "sample_covariance": 2,
     "weights": 3,
-    "noise": 4,
+    "history": 4,
+    "noise": 5,
 }
 """Arrays that earlier formats do not have, and the first format that has them."""
 
@@ -137,13 +138,15 @@ _ADDED_TO_BELIEF: dict[str, Any] = {
     "prior_mean": None,
     "prior_covariance": None,
     "weights": "belief",
+    "averaging_variance": None,
+    "averaging_members": None,
 }
 """What their beliefs do not have; weights of stacking were a kind of belief."""
 
 
 def _upgraded(record: Record) -> Record:
     """An earlier format as the newest."""
-    changed: dict[str, Any] = {"mean_function": None, **record.values}
+    changed: dict[str, Any] = {"training": None, "mean_function": None, **record.values}
     belief = changed.get("belief")
     if isinstance(belief, dict):
         stacked = (

@@ -124,9 +124,12 @@ def plot_belief(selection: Selection, ax: Axes | None = None, num: int = 10) -> 
 
 
 def plot_trace(selection: Selection, ax: Axes | None = None, num: int = 6) -> Axes:
-    """The probabilities of the candidates that have led, against the share of the rows seen."""
+    """The probabilities of the candidates that have led, against the share of the rows seen.
+
+    After a fit as in the VBKS paper it is against the steps of its training.
+    """
     _check_num(num)
-    trace = selection.trace
+    trace = selection.trace if selection.trace is not None else _trace_of_steps(selection)
     if trace is None:
         raise DataError(
             "this selection has no trace of its belief. Call vbks.fit(..., trace=10) for one."
@@ -140,15 +143,35 @@ def plot_trace(selection: Selection, ax: Axes | None = None, num: int = 6) -> Ax
     if others.shape[1]:
         label = f"{others.shape[1]} other{'s' * (others.shape[1] > 1)}"
         ax.plot(trace.index, others.sum(axis=1), "--", color=GREY, label=label)
-    ax.set_xlim(0.0, 1.02)
+    is_of_steps = trace.index.name == "step"
+    ax.set_xlim(0.0, 1.02 * (trace.index[-1] if is_of_steps else 1.0))
     ax.set_ylim(-0.02, 1.02)
-    ax.set_xlabel("share of the rows seen")
+    ax.set_xlabel("steps" if is_of_steps else "share of the rows seen")
     ax.set_ylabel("probability")
-    for axis in (ax.xaxis, ax.yaxis):
+    for axis in (ax.yaxis,) if is_of_steps else (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
     _legend(ax, 2)
     _tidy(ax, grid="both")
     return ax
+
+
+def _trace_of_steps(selection: Selection) -> pd.DataFrame | None:
+    """Probabilities by steps [T, K], where training has kept them.
+
+    Rows that came later have more steps, which are counted on.
+    """
+    history = selection.history
+    if not history:
+        return None
+    steps = np.array([record.step for record in history])
+    begins = np.flatnonzero(np.diff(steps, prepend=0) <= 0)
+    for begin in begins:
+        steps[begin:] += steps[begin - 1]
+    names = pd.MultiIndex.from_tuples(
+        [(name, "identity") for name in history[0].expressions], names=["expression", "warp"]
+    )
+    values = np.stack([record.probabilities for record in history])
+    return pd.DataFrame(values, index=pd.Index(steps, name="step"), columns=names)
 
 
 def _plot_curve(selection: Selection, ax: Axes, Xnew: Any) -> Axes:

@@ -26,9 +26,13 @@ from vbks.models.mean_functions import mean_values
 from vbks.models.new_noise import NewNoise
 from vbks.prediction.missing_rows import MissingRows
 from vbks.selection import (
+    BeliefRecord,
     BeliefSettings,
+    Callback,
     KernelBelief,
     Step,
+    Training,
+    TrainingRecord,
     averaged_weights,
     belief_fields,
     form_belief,
@@ -75,6 +79,8 @@ class Selection:
     """Candidates that there was no budget for: those proposed, and all others of a fixed space."""
     given_weights: Array | None = None
     """Weights [K] that were found while rows were there which were not saved."""
+    training: Training | None = None
+    """How candidates were trained, where that was done as in the VBKS paper."""
     mean_function: Function | None = None
     """What targets vary around, in the user's units; the rows of `data` have it taken off."""
 
@@ -213,6 +219,16 @@ class Selection:
         names = [own.name for own in fields(Step)]
         return pd.DataFrame([astuple(step) for step in self.steps], columns=names)
 
+    @property
+    def record(self) -> TrainingRecord | None:
+        """Steps, minibatches, inducing points and samples of a fit as in the VBKS paper."""
+        return None if self.training is None else self.training.record
+
+    @property
+    def history(self) -> tuple[BeliefRecord, ...]:
+        """The belief on the way, where a callback or a trace was asked for in such a fit."""
+        return () if self.training is None else self.training.history
+
     # Predictions
 
     @cached_property
@@ -314,14 +330,26 @@ class Selection:
 
     # More rows
 
-    def update(self, X: Any, y: Any, noise_variance: Any = None) -> Selection:
+    def update(
+        self, X: Any, y: Any, noise_variance: Any = None, *, callback: Callback | None = None
+    ) -> Selection:
         """The selection after more rows: fits go on from where they are, and the belief moves.
 
         Units and inducing inputs stay. Candidates that were dropped or have failed stay out. Where
-        the noise of the rows was known, that of the new ones [N] has to be given.
+        the noise of the rows was known, that of the new ones [N] has to be given. After a fit as in
+        the VBKS paper only the new rows are looked at: what earlier ones say is in q(u) and q(θ),
+        and a point estimate of θ stays. The callback is that of `vbks.fit`.
         """
+        if self.training is not None:
+            from vbks.prediction.paper import update_as_paper
+
+            if noise_variance is not None:
+                raise DataError("noise_variance is no part of the VBKS paper. Leave it out.")
+            return update_as_paper(self, X, y, callback)
+        if callback is not None:
+            raise DataError("a callback goes with fits of preset='paper'. Leave it out.")
         inputs = read_inputs(X)
-        self._refuse_mixed_times(inputs.labels, inputs.times)
+        self.refuse_mixed_times(inputs.labels, inputs.times)
         if self.mean_function is not None:
             y = np.ravel(np.asarray(y, float)) - mean_values(self.mean_function, self._inputs(X))
         data = {warp: rows.with_rows(X, y, noise_variance) for warp, rows in self.data.items()}
@@ -397,10 +425,10 @@ class Selection:
             raise DataError(
                 f"Xnew has {values.shape[1]} columns, but the fit had {self._rows.num_inputs}."
             )
-        self._refuse_mixed_times(labels, times)
+        self.refuse_mixed_times(labels, times)
         return values
 
-    def _refuse_mixed_times(self, labels: Sequence[str], times: Sequence[int]) -> None:
+    def refuse_mixed_times(self, labels: Sequence[str], times: Sequence[int]) -> None:
         """Days since 1970 and the user's own numbers must not pass for each other."""
         for place in set(times) ^ set(self.time_inputs):
             now, then = ("times", "numbers") if place in times else ("numbers", "times")

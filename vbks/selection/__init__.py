@@ -27,11 +27,13 @@ from vbks.selection.kernel_prior import KernelPrior, check_prior, log_prior
 from vbks.selection.last_fits import LastFits
 from vbks.selection.method import Method, Task
 from vbks.selection.methods import ABCD, BO, CKS, METHODS, SKC, VBKS, RandomSearch, method_of
+from vbks.selection.paper import BeliefRecord, Callback, Trainer, Training, TrainingRecord
 from vbks.selection.plan import Plan
 from vbks.selection.prices import Prices
 from vbks.selection.search import Search
 from vbks.selection.stacking import stacking_belief
 from vbks.selection.strategy import SearchState, Step, Strategy, left_behind
+from vbks.selection.tensorboard import TensorBoard
 
 __all__ = [
     "ABCD",
@@ -42,8 +44,10 @@ __all__ = [
     "SKC",
     "VBKS",
     "BeliefKind",
+    "BeliefRecord",
     "BeliefSettings",
     "Budget",
+    "Callback",
     "Course",
     "FixedSpace",
     "Greedy",
@@ -62,6 +66,10 @@ __all__ = [
     "Step",
     "Strategy",
     "Task",
+    "TensorBoard",
+    "Trainer",
+    "Training",
+    "TrainingRecord",
     "Weighting",
     "averaged_weights",
     "bayes_belief",

@@ -12,6 +12,7 @@ from vbks.arrays import Array
 from vbks.errors import DataError, check_one_of
 from vbks.grammar import Expression, arrange, parse
 from vbks.inference.local_fit import Correction, LocalFit
+from vbks.inference.paper.settings import PaperSettings
 from vbks.selection.belief import check_positive
 from vbks.selection.gaussian_belief import PRIOR_VARIANCE, Form
 from vbks.selection.kernel_prior import KernelPrior, as_weights, check_prior
@@ -25,12 +26,6 @@ or these where they are clearly better."""
 
 DEFAULT_BELIEF: BeliefKind = "bayes"
 """p(k) exp(Lₖ): the layer of the paper under a free q(g) as its prior variance grows."""
-
-PAPER_VARIANCE = 0.5
-"""Prior variance of q(g) with which the authors of VBKS average predictions."""
-
-PAPER_MEMBERS = 10
-"""Kernels over which they average."""
 
 PriorMean = Mapping[str, float] | Callable[[Expression], float]
 """Means of g by expressions; those that a mapping does not name have log p(k)."""
@@ -60,6 +55,10 @@ class BeliefSettings:
             under different warps there is none.
         weights: what predictions are averaged with: "belief", "stacking", or "auto" for the latter
             where it is clearly better.
+        averaging_variance: prior variance of each g in the layer whose probabilities are the
+            weights "belief"; that of the belief by default.
+        averaging_members: how many of the best predictions are averaged over; all of those in the
+            belief by default.
         seed: samples follow from it.
     """
 
@@ -74,6 +73,8 @@ class BeliefSettings:
     prior_covariance: PriorCovariance | None = None
     weights: Weighting = "auto"
     seed: int = 0
+    averaging_variance: float | None = None
+    averaging_members: int | None = None
 
     def __post_init__(self) -> None:
         for name, value, known in (
@@ -84,9 +85,12 @@ class BeliefSettings:
         ):
             check_one_of(name, value, known)
         check_positive(temperature=self.temperature, prior_variance=self.prior_variance)
+        check_positive(averaging_variance=self.averaging_variance or 1.0)
         check_prior(self.prior)
-        if self.members is not None and self.members < 1:
-            raise DataError(f"members is {self.members}, expected 1 or more.")
+        for name in ("members", "averaging_members"):
+            number = getattr(self, name)
+            if number is not None and number < 1:
+                raise DataError(f"{name} is {number}, expected 1 or more.")
         has_layer_prior = self.prior_mean is not None or self.prior_covariance is not None
         if self.kind != "vbks" and (has_layer_prior or self.form != "gaussian"):
             raise DataError(
@@ -101,6 +105,18 @@ class BeliefSettings:
             known = ", ".join(self.__dataclass_fields__)
             raise DataError(f"unknown setting {unknown[0]!r}. Known: {known}.")
         return replace(self, **belief_fields(kind), **settings)
+
+    @property
+    def for_averages(self) -> BeliefSettings:
+        """The settings of the belief that predictions are averaged with."""
+        members = [n for n in (self.members, self.averaging_members) if n is not None]
+        return replace(
+            self,
+            prior_variance=self.averaging_variance or self.prior_variance,
+            members=min(members, default=None),
+            averaging_variance=None,
+            averaging_members=None,
+        )
 
     def resolved(self, fits: Sequence[LocalFit]) -> BeliefSettings:
         """The same as plain values for the candidates there are, so that it can be saved."""
@@ -123,15 +139,24 @@ def belief_fields(kind: str | None) -> dict[str, Any]:
     return {"kind": kind}
 
 
-def paper_settings(num_rows: int, batch_size: int) -> BeliefSettings:
-    """The settings of the authors of VBKS: bounds are divided by half the number of minibatches."""
+def paper_settings(
+    settings: PaperSettings,
+    num_rows: int,
+    batch_size: int,
+    prior: KernelPrior = "uniform",
+    seed: int = 0,
+) -> BeliefSettings:
+    """The belief of the VBKS paper: bounds are divided by half the number of minibatches."""
     return BeliefSettings(
         "vbks",
-        temperature=max(1.0, 0.5 * num_rows / batch_size),
-        prior_variance=PAPER_VARIANCE,
+        temperature=settings.temperature_of(num_rows, batch_size),
+        prior=prior,
+        prior_variance=settings.belief_variance,
         correction="none",
-        members=PAPER_MEMBERS,
         weights="belief",
+        seed=seed,
+        averaging_variance=settings.averaging_variance,
+        averaging_members=settings.members,
     )
 
 

@@ -20,7 +20,7 @@ from vbks.selection.last_fits import LastFits
 from vbks.selection.method import Method, Task
 from vbks.selection.plan import Plan
 from vbks.selection.prices import Prices, all_alike
-from vbks.selection.search import Search, nothing
+from vbks.selection.search import nothing
 from vbks.selection.strategy import Step
 
 T = TypeVar("T", Proposal, LocalFit)
@@ -76,7 +76,7 @@ class Course:
         workshop = self._workshop(plan.search, self.race)
         final = self._workshop(plan.final, race=False)
         last = self._last_fits(plan, final, wanted)
-        search = Search(
+        search = self.method.search(
             strategy,
             workshop,
             purse,

@@ -106,6 +106,9 @@ def averaged_weights(
     They are the probabilities without those far behind, or those of stacking where these are asked
     for or predict left-out rows clearly better; ``leave_one_out`` gives log densities [N, K].
     """
+    if settings.averaging_variance is not None or settings.averaging_members is not None:
+        settings = settings.for_averages
+        probabilities = form_belief(fits, settings).probabilities
     believed = without_far_behind(fits, settings, probabilities)
     if settings.weights == "belief":
         return believed

@@ -68,20 +68,31 @@ class IntervalSearch:
             return state, pairs_of(tuple(leaves), self.warps)
         if state.rounds > self.max_depth:
             return replace(state, ending=f"depth {self.max_depth} was reached"), ()
-        parents = self._buffer(state)
+        parents = self._buffer(state, state.rounds)
         if not parents:
             return replace(state, ending="nothing can be mistaken for the best"), ()
-        expanded = state.expanded.union((structure_of(parent), 0) for parent in parents)
-        tried = {structure_of(fit) for fit in state.fits}
-        proposals: dict[object, Proposal] = {}
-        for parent in parents:
-            for proposal in self._children(parent):
-                if proposal.structure not in tried:
-                    proposals.setdefault(proposal.structure, proposal)
-        state = replace(state, expanded=expanded)
+        state, proposals = self._expanded(parents, state, 0)
         if not proposals:
             return replace(state, ending="the buffer has no new children"), ()
-        return state, tuple(proposals.values())
+        return state, proposals
+
+    def propose_early(
+        self, state: SearchState, fits: Sequence[LocalFit], num_waiting: int
+    ) -> tuple[SearchState, tuple[Proposal, ...]]:
+        """Children of those that the next buffer will have, given some fits of this depth.
+
+        Each of those that are not done can put one out of the buffer, so that all but so many of it
+        are certain (appendix G). Which leaf is the best is not known before all of them are.
+        """
+        turn = state.rounds + 1
+        seen = replace(state, fits=(*state.fits, *fits))
+        best = self.best(seen)
+        if turn > self.max_depth or best is None or isinstance(best.expression, Leaf):
+            return state, ()
+        parents = self._buffer(seen, turn, num_waiting)
+        _, proposals = self._expanded(parents, seen, turn)
+        expanded = state.expanded.union((structure_of(parent), turn) for parent in parents)
+        return replace(state, expanded=expanded), proposals
 
     def absorb(self, state: SearchState, fits: Sequence[LocalFit]) -> SearchState:
         """Fits are gathered."""
@@ -91,22 +102,44 @@ class IntervalSearch:
         """The candidate with the highest upper bound."""
         return next(iter(_by_upper(state.fitted())), None)
 
-    def _buffer(self, state: SearchState) -> list[LocalFit]:
-        """The best and those that overlap with it, but for those that were expanded before."""
+    def _buffer(self, state: SearchState, turn: int, num_waiting: int = 0) -> list[LocalFit]:
+        """The best and those that overlap with it, but for those that were expanded before.
+
+        Those that were expanded early in this turn have their places, and so have those that others
+        wait for.
+        """
         best = self.best(state)
         if best is None:
             return []
         mine = bic_score_interval(best)
+        before = {structure for structure, own in state.expanded if own != turn}
+        early = {structure for structure, own in state.expanded if own == turn}
         rivals = [
             fit
             for fit in state.fitted()
             if fit is not best
             and not isinstance(fit.expression, Leaf)
             and bic_score_interval(fit).overlaps(mine)
-            and not _is_expanded(fit, state)
+            and structure_of(fit) not in before
         ]
-        first = [] if _is_expanded(best, state) else [best]
-        return first + _by_upper(rivals)[: self.buffer]
+        first = [] if structure_of(best) in before else [best]
+        size = len(first) + self.buffer - num_waiting
+        members = [*first, *_by_upper(rivals)][: max(size, 0)]
+        fresh = [fit for fit in members if structure_of(fit) not in early]
+        return fresh[: max(size - len(early), 0)]
+
+    def _expanded(
+        self, parents: Sequence[LocalFit], state: SearchState, turn: int
+    ) -> tuple[SearchState, tuple[Proposal, ...]]:
+        """New children of some parents, which are noted as expanded."""
+        expanded = state.expanded.union((structure_of(parent), turn) for parent in parents)
+        tried = {structure_of(fit) for fit in state.fits}
+        proposals: dict[object, Proposal] = {}
+        for parent in parents:
+            for proposal in self._children(parent):
+                if proposal.structure not in tried:
+                    proposals.setdefault(proposal.structure, proposal)
+        return replace(state, expanded=expanded), tuple(proposals.values())
 
     def _children(self, parent: LocalFit) -> Iterator[Proposal]:
         """k + B and k × B, where k is the whole kernel."""
@@ -117,7 +150,3 @@ class IntervalSearch:
 
 def _by_upper(fits: Sequence[LocalFit]) -> list[LocalFit]:
     return sorted(fits, key=lambda fit: -bic_score_interval(fit).upper)
-
-
-def _is_expanded(fit: LocalFit, state: SearchState) -> bool:
-    return (structure_of(fit), 0) in state.expanded

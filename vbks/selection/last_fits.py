@@ -22,6 +22,10 @@ NO_TIME = "there was no time left to fit it to the end"
 SHARE = 0.01
 """Candidates that could hold more of the belief than this are fitted to the end."""
 
+REST = 0.05
+"""Of the others, the best are fitted to the end until the rest is expected to hold no more of the
+belief together than this: where nothing is clear, each may hold little, and all of them much."""
+
 FIRST = 8
 """Candidates whose last fits are made first: what they gain shows what others could gain. If there
 are no more, all of them are fitted to the end."""
@@ -46,7 +50,7 @@ LEAST_TOLD = 0.001
 
 @dataclass(frozen=True)
 class LastFits:
-    """Fits to the end of all that could hold more than `SHARE` of the belief.
+    """Fits to the end of all that could hold more than `SHARE` of the belief, or `REST` together.
 
     ``slack`` is how many nats a candidate may gain on the best by its last fit as long as nothing
     is known; infinite for the last fits of all. ``price`` is what one costs, roughly, in seconds.
@@ -158,10 +162,20 @@ class _State:
         return cls(fits, slack, values, own)
 
     def going(self) -> list[int]:
-        """Places of those that could hold more than a share, the best first."""
+        """Places of those that could hold more than a share, alone or together, the best first."""
+        left = self._left()
         if not np.isfinite(self.slack) or np.isfinite(self.values).sum() <= FIRST:
-            return self._left()
-        return [k for k in self._left() if self._most(k) > SHARE]
+            return left
+        rests = np.cumsum(self._expected_shares(left)[::-1])[::-1]
+        return [
+            k for k, rest in zip(left, rests, strict=True) if self._most(k) > SHARE or rest > REST
+        ]
+
+    def _expected_shares(self, left: Sequence[int]) -> Array:
+        """The share of the belief that each of those left is expected to hold."""
+        expected = np.array([self._highest(k, is_expected=True) for k in left])
+        done = [self._total()] if self.done else []
+        return np.asarray(np.exp(expected - logsumexp([*expected, *done])))
 
     def ended(self) -> list[LocalFit]:
         """Last fits in their places, and the others as dropped with what they could have held."""
@@ -188,8 +202,7 @@ class _State:
         left = self._left()
         if not left:
             return ""
-        expected = logsumexp([self._highest(k, is_expected=True) for k in left])
-        together = float(np.exp(expected - np.logaddexp(expected, self._total())))
+        together = float(self._expected_shares(left).sum())
         alone = max(map(self._most, left))
         late = len(self.going())
         start = ""
@@ -244,7 +257,7 @@ class _State:
             if fit.status == "fitted"
         ]
         if not gains:
-            return float(self.values[k] + self.slack)
+            return float(self.values[k] + (0.0 if is_expected else self.slack))
         spread = self.slack
         if len(gains) >= KNOWN:
             spread = min(self.slack, max(LEAST_SPREAD, 2.0 * float(np.std(gains, ddof=1))))

@@ -16,6 +16,7 @@ from vbks.inference.settings import Inference
 from vbks.selection.belief_settings import BeliefSettings
 from vbks.selection.budget import Budget
 from vbks.selection.plan import Plan
+from vbks.selection.search import Search
 from vbks.selection.strategy import Strategy
 
 
@@ -52,6 +53,11 @@ class Method(ABC):
     @abstractmethod
     def strategy(self, task: Task) -> Strategy:
         """The search."""
+
+    @property
+    def search(self) -> type[Search]:
+        """What runs the strategy."""
+        return Search
 
     @abstractmethod
     def plan(self, task: Task, num_expected: int) -> Plan:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -26,6 +26,7 @@ from vbks.inference.local_fit import Bound, Correction
 from vbks.inference.prior_grams import prior_grams
 from vbks.inference.settings import compare
 from vbks.kernels import stretches
+from vbks.selection.across_depths import AcrossDepths
 from vbks.selection.bayesian_optimisation import BayesianOptimisation
 from vbks.selection.budget import Budget
 from vbks.selection.fixed_space import FixedSpace
@@ -35,6 +36,7 @@ from vbks.selection.intervals import SKC_FAMILIES, IntervalSearch
 from vbks.selection.method import Method, Task, one_stage, refuse_space
 from vbks.selection.plan import Plan
 from vbks.selection.random_choice import RandomChoice
+from vbks.selection.search import Search
 from vbks.selection.strategy import Strategy
 from vbks.selection.visible import Visible
 
@@ -163,14 +165,22 @@ class SKC(Method):
     """Scalable kernel composition (Kim and Teh, 2018): intervals of BIC for many rows.
 
     ``uppers`` is how many of each round, the best by their lower bounds, get an upper bound, for
-    which all pairs of rows are looked at; 0 is SKC-LB.
+    which all pairs of rows are looked at; 0 is SKC-LB. Without ``wait``, workers that have nothing
+    else to do fit children of the best so far while the last upper bounds of a depth are computed
+    (appendix G); what is tried then depends on the order in which fits are done.
     """
 
     criterion: Correction = "bic"
     max_depth: int = 6
     buffer: int = 3
     uppers: int = 1_000_000
+    wait: bool = field(default=True, repr=False)
     name = "skc"
+
+    @property
+    def search(self) -> type[Search]:
+        """What runs it."""
+        return Search if self.wait else AcrossDepths
 
     def strategy(self, task: Task) -> Strategy:
         """The best, and those that it cannot be told from."""

@@ -253,7 +253,24 @@ def test_climb__puts_one_of_several_changes_elsewhere(monkeypatch: pytest.Monkey
     theta = np.array([at_one.get(slot.name, slot.prior.mean) for slot in slots])
     begun = at(candidate, bursts, [theta])
     (moved,) = climb([begun], bursts)
-    monkeypatch.setattr(climbing, "moved_changes", lambda *_: np.zeros((0, 0, len(theta))))
+    monkeypatch.setattr(climbing, "MOVES", ())
     (stayed,) = climb([begun], bursts)
     assert moved.best > stayed.best + 5.0
     assert stayed.best in moved.values
+
+
+def test_climb__finds_a_short_wave_beside_a_strong_smooth_part(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X = np.linspace(0, 10, 60)
+    rng = np.random.default_rng(2)
+    y = 5 * np.sin(0.7 * X) + np.sin(2 * np.pi * X / 0.45) + 0.2 * rng.normal(size=len(X))
+    waves = compare((X, y), 1, inference="exact", posterior="point", restarts=4)[0]
+    candidate = make_candidate(parse("SE + PER"), waves, None)
+    begun = at(candidate, waves, [candidate.layout.prior_mean])
+    (moved,) = climb([begun], waves)
+    monkeypatch.setattr(climbing, "MOVES", ())
+    (stayed,) = climb([begun], waves)
+    assert moved.best > stayed.best + 5.0
+    period = candidate.layout.names.index(".kernels[1].period")
+    assert np.exp(moved.thetas[0, period]) * X.std() == pytest.approx(0.45, rel=0.01)

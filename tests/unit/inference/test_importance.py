@@ -24,6 +24,7 @@ def target(
         np.array(used or [True] * H),
         np.zeros(H),
         np.full(H, prior_sd),
+        np.arange(H),
     )
 
 

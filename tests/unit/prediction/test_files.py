@@ -455,6 +455,24 @@ def edit(folder: Path, change: Edit) -> None:
     (folder / PLAIN_FILE).write_text(json.dumps(values))
 
 
+def test_load__reads_format_3(folder: Path) -> None:
+    expected = load(folder)
+    with np.load(folder / ARRAY_FILE) as arrays:
+        earlier = {name: arrays[name] for name in arrays if name not in ("history", "noise")}
+    np.savez(folder / ARRAY_FILE, **earlier)
+
+    def before(values: dict[str, Any]) -> None:
+        values["format"] = 3
+        del values["training"], values["mean_function"]
+        for name in ("averaging_variance", "averaging_members"):
+            del values["belief"][name]
+
+    edit(folder, before)
+    found = load(folder)
+    assert found.training is None and found.settings == expected.settings
+    np.testing.assert_array_equal(found.weights, expected.weights)
+
+
 def test_load__refuses_a_newer_format(folder: Path) -> None:
     edit(folder, lambda values: values.update(format=FORMAT + 1, version="9.8"))
     with pytest.raises(

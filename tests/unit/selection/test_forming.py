@@ -11,6 +11,7 @@ from vbks.data import Identity, Log, Warp
 from vbks.errors import DataError
 from vbks.grammar import parse
 from vbks.inference import LocalFit, Mode
+from vbks.inference.paper import PaperSettings
 from vbks.selection import (
     BeliefSettings,
     Weighting,
@@ -158,9 +159,22 @@ def test_form_belief__pruning_is_a_belief_over_the_best() -> None:
 
 
 def test_paper_settings__divide_by_half_the_minibatches() -> None:
-    settings = paper_settings(1280, 128)
+    settings = paper_settings(PaperSettings(), 1280, 128)
     assert settings.temperature == 5.0
-    assert (settings.kind, settings.members, settings.correction) == ("vbks", 10, "none")
+    assert (settings.kind, settings.members, settings.correction) == ("vbks", None, "none")
+    assert (settings.prior_variance, settings.averaging_variance) == (0.1, 0.5)
+    assert settings.averaging_members == 10
+
+
+def test_averaged_weights__have_a_variance_of_their_own() -> None:
+    fits = [make_fit("SE", 2.0), make_fit("LIN", 0.0), make_fit("PER", 1.0)]
+    settings = BeliefSettings(
+        "vbks", prior_variance=0.1, weights="belief", averaging_variance=0.5, averaging_members=2
+    )
+    believed = form_belief(fits, settings).probabilities
+    alone = form_belief(fits, BeliefSettings("vbks", prior_variance=0.5, members=2)).probabilities
+    np.testing.assert_allclose(averaged_weights(fits, settings, believed), alone)
+    assert np.count_nonzero(believed) == 3
 
 
 @pytest.mark.parametrize(

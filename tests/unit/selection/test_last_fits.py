@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from fits import made_up_fit
 from searches import Pretence
@@ -13,7 +14,7 @@ from vbks.grammar import K144, parse, structures
 from vbks.inference import LocalFit
 from vbks.inference.proposal import Proposal
 from vbks.selection import Budget, LastFits, Purse
-from vbks.selection.last_fits import FIRST, NO_TIME, SHARE
+from vbks.selection.last_fits import FIRST, NO_TIME, REST, SHARE
 
 TEXTS = ("SE", "LIN", "SE + LIN", "PER", "RQ", "SE * PER", "OU", "C", "WN")
 
@@ -195,3 +196,19 @@ def test_last_fits__end_in_time(seconds: float) -> None:
 def test_costs__are_those_of_finalists_best_first() -> None:
     last = LastFits(Pretence(), 100.0, lambda fit: fit.elbo)  # type: ignore[arg-type]
     assert last.costs(searched()[:4]) == [8.0, 3.0, 3.0, 2.0]
+
+
+def test_last_fits__go_on_until_the_rest_holds_little_together() -> None:
+    """A hundred that hold about the same: none of them much, and all of them everything."""
+    many = list(structures(K144))[:100]
+    fits = [made_up_fit(Proposal(expression), -0.03 * k) for k, expression in enumerate(many)]
+
+    class AsBefore(Pretence):
+        def go_on(self, fits: Sequence[LocalFit]) -> list[LocalFit]:
+            return list(fits)
+
+    done, notice = last_fits(AsBefore(), 1e-3).finish(fits, Purse(Budget()))
+    left = [fit.elbo for fit in done if fit.status != "fitted"]
+    share = np.exp(left).sum() / np.exp([fit.elbo for fit in fits]).sum()
+    assert 0.02 < share < REST
+    assert f"about {100 * share:.0f}" in notice
