@@ -12,6 +12,7 @@ models      GPflow models: with a posterior of θ, of fitted candidates, and of 
 execution   where and with which settings candidates are fitted
 selection   searches that propose candidates, and beliefs over what was fitted
 prediction  what a user holds after a fit: candidates, belief, averaged predictions, files
+several_targets  a fit for each column of targets
 fitting     the one call, `vbks.fit`
 planning    what that call would do on many devices
 comparing   methods beside each other
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from vbks.inference.paper import PaperSettings
     from vbks.kernels import Bank, from_gpflow, register_family, to_gpflow
     from vbks.planning import dry_run
-    from vbks.prediction import Selection
+    from vbks.prediction import Selection, Selections
     from vbks.prediction.files import load
     from vbks.prediction.model_average import average
     from vbks.selection import BeliefSettings, Budget
@@ -63,6 +64,7 @@ __all__ = [
     "GrammarError",
     "PaperSettings",
     "Selection",
+    "Selections",
     "VBKSRegressor",
     "VbksError",
     "__version__",
@@ -105,6 +107,7 @@ _HOMES = {
     "Budget": "selection",
     "PaperSettings": "inference.paper",
     "Selection": "prediction",
+    "Selections": "prediction",
     "VBKSRegressor": "estimator",
     "average": "prediction.model_average",
     "compare": "comparing",

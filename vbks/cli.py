@@ -113,6 +113,13 @@ def fit(
     inducing: Annotated[
         int | None, typer.Option(min=1, metavar="NUMBER", help="Inducing points, if not exact.")
     ] = None,
+    mean: Annotated[
+        Literal["linear"] | None, typer.Option(help="A line that targets vary around.")
+    ] = None,
+    noise_column: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Known variances of the noise of each row."),
+    ] = None,
     warps: Annotated[
         str, typer.Option(metavar="WARPS", help="auto, or some of identity, log, softplus, logit.")
     ] = "auto",
@@ -131,15 +138,15 @@ def fit(
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier selection.")] = False,
 ) -> None:
     """Choose kernels for a table, and save them for `vbks predict`."""
-    from vbks.csv_files import choose_columns, describe, read_csv, with_dates
+    from vbks.csv_files import choose_columns, describe, read_csv, with_dates, without_column
     from vbks.data import choose_warps, prepare
 
-    table = with_dates(read_csv(data))
+    table, noise = without_column(with_dates(read_csv(data)), noise_column)
     columns = choose_columns(table, x or (), y)
     X, target = table[list(columns.inputs)], table[columns.target]
     candidates = space_of(space)
     names = warps if warps == "auto" else [name.strip() for name in warps.split(",")]
-    choose_warps(names, prepare((X, target)), bounds)
+    choose_warps(names, prepare((X, target), noise_variance=noise), bounds)
     folder = Path(f"{data.stem}-vbks") if out is None else out
     _refuse_existing(folder, force)
     _refuse_unusable(folder)
@@ -148,6 +155,10 @@ def fit(
     from vbks.fitting import fit as fit_rows
 
     settings: dict[str, Any] = {"belief": belief, "weights": weights}
+    if mean is not None:
+        settings["mean_function"] = mean
+    if noise is not None:
+        settings["noise_variance"] = noise
     selection = fit_rows(
         X,
         target,

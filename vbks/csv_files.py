@@ -62,6 +62,14 @@ def with_dates(table: pd.DataFrame) -> pd.DataFrame:
     return converted
 
 
+def without_column(table: pd.DataFrame, name: str | None) -> tuple[pd.DataFrame, pd.Series | None]:
+    """The table without a column that is neither input nor target, and that column, if any."""
+    if name is None:
+        return table, None
+    _refuse_unknown(table, [name])
+    return table.drop(columns=name), table[name]
+
+
 def choose_columns(
     table: pd.DataFrame, inputs: Sequence[str] = (), target: str | None = None
 ) -> Columns:

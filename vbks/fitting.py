@@ -11,9 +11,19 @@ from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
+from gpflow.functions import Function
 from gpflow.kernels import Kernel
 
-from vbks.data import TrainingData, Units, Warp, choose_warps, prepare, read_inputs, warp_to_values
+from vbks.data import (
+    ArraySource,
+    TrainingData,
+    Units,
+    Warp,
+    choose_warps,
+    prepare,
+    read_inputs,
+    warp_to_values,
+)
 from vbks.errors import DataError, GrammarError, check_one_of
 from vbks.execution import Executor, fingerprint, place_of
 from vbks.grammar import K144, Expression, arrange, parse
@@ -25,7 +35,8 @@ from vbks.inference.local_fit import Posterior
 from vbks.inference.paper import PaperSettings
 from vbks.inference.progress import reporting
 from vbks.inference.settings import Inference, check_targets, usual_restarts
-from vbks.kernels import GivenValues, read_standardised
+from vbks.kernels import GivenValues, check_precision, read_standardised
+from vbks.models.mean_functions import make_mean_function, mean_values
 from vbks.prediction import Selection
 from vbks.prediction.paper import check_call, posterior_of, select_as_paper
 from vbks.prediction.tracing import trace_belief
@@ -43,6 +54,7 @@ from vbks.selection import (
     method_of,
 )
 from vbks.selection.paper import Callback
+from vbks.several_targets import for_each_target
 from vbks.storage import encode_likelihood
 
 ONE_WARP = (
@@ -51,9 +63,24 @@ ONE_WARP = (
 )
 """What is said where warps are left to us."""
 
+ONE_WARP_BY_UNITS = (
+    "A mean function or known noise is about the targets as they are, so no warp was tried."
+)
+"""The same where there is one of them."""
+
+NO_UPPERS = (
+    "method 'skc' needs upper bounds of likelihoods, which known noise of each row does not go "
+    "with. Leave out noise_variance, or choose another method."
+)
+"""Why known noise is refused by one method."""
+
+MEAN_ROWS = 100_000
+"""Rows at random that a mean function is fitted to, if there are more."""
+
 Space = Literal["grow"] | Sequence[Expression | str | Kernel]
 
 
+@for_each_target
 def fit(
     X: Any,
     y: Any = None,
@@ -65,6 +92,9 @@ def fit(
     num_inducing: int | None = None,
     batch_size: int | None = None,
     likelihood: Any = "gaussian",
+    noise_variance: Any = None,
+    mean_function: Any = None,
+    targets: Literal["separate", "shared"] = "separate",
     warps: Literal["auto"] | Sequence[str] = "auto",
     bounds: tuple[float, float] | None = None,
     belief: Literal["bayes", "vbks", "stacking"] | BeliefSettings | None = None,
@@ -89,7 +119,8 @@ def fit(
     Args:
         X: inputs [N] or [N, D]: arrays, lists, tables, times, memory maps; or a
             `tf.data.Dataset` of rows, without y.
-        y: targets [N].
+        y: targets [N]; or [N, P], of which each is fitted on its own, so that `vbks.Selections` of
+            them come back.
         space: "grow" starts small and expands what the data favour; or a list of expressions such
             as `vbks.K144`, in which there may be GPflow kernels. Their values are in the units of X
             and y: what is not trainable is held, and the rest is one of the starts.
@@ -102,6 +133,16 @@ def fit(
         num_inducing: inducing points of collapsed and stochastic fits.
         batch_size: rows of a minibatch.
         likelihood: "gaussian" or another name, or a scalar GPflow likelihood.
+        noise_variance: known variances [N] of the noise of each row, in squares of the units of y,
+            so that rows with more of it count less; what they leave unexplained is learned as
+            further noise, the same for all rows. Fits are exact or collapsed then, without a warp.
+        mean_function: what targets vary around: "linear", a line by least squares, or a function of
+            GPflow's in the units of X and y, of which trainable parameters are fitted by least
+            squares first. Kernels are then chosen with it held, for targets without a warp and
+            Gaussian noise; a line that is not sure of itself is LIN in a kernel.
+        targets: how much to believe in kernels for each of several targets, "separate", or for all
+            of them, "shared": then log evidences add up over the targets. A budget in seconds is
+            that of all of them, and mean_function may be a list with one for each.
         warps: transforms of the target that are tried: "identity", "log", "softplus", "logit"; by
             default all that the data allow, and only the first with methods other than "vbks" or
             GPflow kernels in the space, which go with one warp.
@@ -137,6 +178,7 @@ def fit(
         seed: everything random follows from it.
         progress: show a live table, if the output is a terminal.
     """
+    check_precision()
     began = time.perf_counter()
     chosen = method_of(method)
     paper = _paper(preset)
@@ -155,7 +197,19 @@ def fit(
     notices: tuple[str, ...] = ()
     if has_kernels and warps == "auto":
         warps, notices = ("identity",), (ONE_WARP,)
-    rows = _prepared(X if y is None else (X, y), model, seed)
+    for name, value in (("noise_variance", noise_variance), ("mean_function", mean_function)):
+        if value is not None:
+            if preset is not None:
+                raise DataError(f"{name} is no part of the VBKS paper. Leave out it or preset=.")
+            _refuse_warps(name, model, warps)
+    if noise_variance is not None and chosen.name == "skc":
+        raise DataError(NO_UPPERS)
+    if warps == "auto" and not (noise_variance is None and mean_function is None):
+        warps, notices = ("identity",), (ONE_WARP_BY_UNITS,)
+    rows = _prepared(X if y is None else (X, y), model, seed, noise_variance)
+    mean = None
+    if mean_function is not None:
+        mean, rows = _around(mean_function, rows, seed)
     data = _warped(rows, warps, bounds, model)
     if has_kernels and len(data) > 1:
         raise DataError("the values of GPflow kernels go with one warp. Give warps= only one.")
@@ -228,6 +282,7 @@ def fit(
             time_inputs=() if inputs is None else inputs.times,
             steps=answer.path,
             untried=answer.untried,
+            mean_function=mean,
         )
         if trace:
             selection = trace_belief(selection, answer.workshop, trace)
@@ -241,9 +296,35 @@ def _paper(preset: str | PaperSettings | None) -> PaperSettings | None:
     return PaperSettings()
 
 
-def _prepared(data: Any, likelihood: Likelihood, seed: int) -> TrainingData:
+def _refuse_warps(
+    name: str, likelihood: Likelihood, warps: Literal["auto"] | Sequence[str]
+) -> None:
+    """Refuse what is about targets as they are where the function is on another scale."""
+    if not likelihood.is_gaussian:
+        raise DataError(
+            f"{name} goes with Gaussian noise, and the likelihood is {likelihood.name}. Leave out "
+            "one of the two."
+        )
+    if warps not in ("auto", "identity") and {*warps} != {"identity"}:
+        raise DataError(
+            f"{name} is about targets as they are, which goes with no warp. Leave out warps, or "
+            "give targets after the warp."
+        )
+
+
+def _around(given: Any, rows: TrainingData, seed: int) -> tuple[Function, TrainingData]:
+    """The mean function, fitted, and what it leaves of the targets."""
+    source = rows.sampled(MEAN_ROWS, np.random.default_rng(seed)).source
+    if not isinstance(rows.source, ArraySource) or not isinstance(source, ArraySource):
+        raise DataError("mean_function needs rows that are given as arrays, not as a dataset.")
+    mean = make_mean_function(given, source.X, source.y, source.noise)
+    values = [mean_values(mean, X) for X, _ in rows.source.blocks(MEAN_ROWS)]
+    return mean, rows.shifted(np.concatenate(values))
+
+
+def _prepared(data: Any, likelihood: Likelihood, seed: int, noise: Any) -> TrainingData:
     """Rows to learn from, with level and scale of the function where noise is not Gaussian."""
-    rows = prepare(data, standardise_targets=likelihood.is_gaussian)
+    rows = prepare(data, standardise_targets=likelihood.is_gaussian, noise_variance=noise)
     if likelihood.is_gaussian:
         return rows
     check_targets(likelihood, rows)

@@ -243,3 +243,18 @@ def test_compare__refuses_methods_it_does_not_know(run, table):
 
 def test_methods__are_those_of_the_library():
     assert get_args(cli.MethodName) == tuple(vbks.selection.METHODS)
+
+
+def test_fit__takes_a_line_and_known_noise(run, table):
+    table.assign(error=np.linspace(0.001, 0.01, 20)).to_csv("noisy.csv", index=False)
+    chosen = ("--y", "load", "--noise-column", "error", "--mean", "linear", "--space", "SE")
+    code, output, errors = run("fit", "noisy.csv", *chosen)
+    assert code == 0, errors
+    assert output.startswith("20 rows: load explained by day (")
+    selection = vbks.load("noisy-vbks")
+    (rows,) = selection.data.values()
+    np.testing.assert_allclose(rows.source.noise, np.linspace(0.001, 0.01, 20))
+    assert selection.mean_function is not None
+    code, _, errors = run("fit", "noisy.csv", "--noise-column", "none", "--force")
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "there is no column 'none'" in errors

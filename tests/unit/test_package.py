@@ -26,6 +26,7 @@ LAYERS = (
     ("selection",),
     ("prediction",),
     ("report",),
+    ("several_targets",),
     ("fitting",),
     ("comparing", "planning"),
     ("csv_files", "terminal", "demo", "estimator", "cli"),

@@ -1,5 +1,7 @@
 """Rows of data, the units they came in and warps of their targets."""
 
+from vbks.data.columns import num_columns, read_columns, read_noise_columns
+from vbks.data.known_noise import read_noise
 from vbks.data.sources import ArraySource, DatasetSource, Source
 from vbks.data.tables import Inputs, read_inputs
 from vbks.data.training import TrainingData, prepare
@@ -32,8 +34,12 @@ __all__ = [
     "Warp",
     "choose_warps",
     "make_warp",
+    "num_columns",
     "prepare",
+    "read_columns",
     "read_inputs",
+    "read_noise",
+    "read_noise_columns",
     "warp_from_values",
     "warp_to_values",
 ]

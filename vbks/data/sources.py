@@ -63,6 +63,8 @@ class ArraySource:
     """Inputs [N, D]."""
     y: Values
     """Targets [N]."""
+    noise: Array | None = None
+    """Known variances [N] of the noise of each target, where there are any."""
 
     @property
     def num_rows(self) -> int:
@@ -81,7 +83,11 @@ class ArraySource:
 
     def sample(self, num: int, rng: np.random.Generator) -> Batch:
         """Rows drawn at random without replacement, in their order: `num` of them, or all."""
-        return self._read(_draw(num, self.num_rows, rng))
+        return self._read(draw_rows(num, self.num_rows, rng))
+
+    def taken(self, rows: Rows) -> ArraySource:
+        """Some of the rows, read into memory."""
+        return ArraySource(*self._read(rows), None if self.noise is None else self.noise[rows])
 
     def minibatches(self, size: int, seed: int) -> Iterator[Batch]:
         """Batches of random rows without end, as `Source` says; an order takes 8 bytes a row."""
@@ -117,7 +123,7 @@ class DatasetSource:
 
     def sample(self, num: int, rng: np.random.Generator) -> Batch:
         """Rows drawn at random without replacement, picked while all rows pass by."""
-        chosen = _draw(num, self.num_rows, rng)
+        chosen = draw_rows(num, self.num_rows, rng)
         parts = []
         for number, (X, y) in enumerate(self.blocks(PASSED_ROWS)):
             rows = chosen - number * PASSED_ROWS
@@ -148,7 +154,7 @@ def _fitting(size: int, num_rows: int) -> int:
     return min(size, num_rows)
 
 
-def _draw(num: int, num_rows: int, rng: np.random.Generator) -> Rows:
+def draw_rows(num: int, num_rows: int, rng: np.random.Generator) -> Rows:
     """Which rows a sample has, in their order."""
     return np.sort(rng.choice(num_rows, size=min(num, num_rows), replace=False, shuffle=False))
 

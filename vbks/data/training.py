@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 
 from vbks.arrays import Array, Rows
+from vbks.data.known_noise import read_noise
 from vbks.data.review import REVIEWED_ROWS, review
-from vbks.data.sources import ArraySource, Batch, DatasetSource, Source
+from vbks.data.sources import ArraySource, Batch, DatasetSource, Source, draw_rows
 from vbks.data.tables import default_labels, read_table
 from vbks.data.units import Moments, Units
 from vbks.data.warps import Identity, Warp, refuse_outside
@@ -27,6 +28,10 @@ MIN_ROWS = 5
 
 LARGEST_SEARCH_FOR_REPEATS = 100_000
 """Rows among which repeated inputs are searched: a fraction of a second."""
+
+
+SHIFT_ULPS = 64
+"""Units in the last place of the largest target that a difference from a mean function may lose."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +64,27 @@ class TrainingData:
         """Whether rows are arrays with one input, so that they can be put in its order."""
         return self.num_inputs == 1 and isinstance(self.source, ArraySource)
 
+    @property
+    def has_known_noise(self) -> bool:
+        """Whether the noise of each row is known."""
+        return isinstance(self.source, ArraySource) and self.source.noise is not None
+
+    @cached_property
+    def known_noise(self) -> Array | None:
+        """Known variances of the noise of each row, in standardised units: [N]."""
+        if not isinstance(self.source, ArraySource) or self.source.noise is None:
+            return None
+        return self.source.noise / self.units.y_scale**2
+
     def sample(self, num: int, rng: np.random.Generator) -> Batch:
         """Rows drawn at random without replacement, in their order: `num` of them, or all."""
         return self._standardised(self.source.sample(num, rng))
+
+    def sampled(self, num: int, rng: np.random.Generator) -> TrainingData:
+        """The rows of `sample` as data of their own, with the noise that is known of them."""
+        if isinstance(self.source, ArraySource):
+            return self._with_source(self.source.taken(draw_rows(num, self.num_rows, rng)))
+        return self._with_source(ArraySource(*self.source.sample(num, rng)))
 
     def minibatches(self, size: int, seed: int) -> Iterator[Batch]:
         """Batches of random rows without end, each epoch all rows in a new order."""
@@ -100,6 +123,11 @@ class TrainingData:
             )
         if warp == Identity():
             return self
+        if self.has_known_noise:
+            raise DataError(
+                f"known noise is that of targets as they are, not after the warp '{warp.name}'. "
+                "Leave out one of the two."
+            )
         moments, log_slope = Moments.of_nothing(1), 0.0
         for rows_before, y in self.target_blocks():
             refuse_outside(warp.name, warp.domain, y, rows_before)
@@ -115,10 +143,26 @@ class TrainingData:
         units = replace(self.units.with_targets_as_they_are(), y_mean=level, y_scale=scale)
         return replace(self, units=units, has_own_targets=True)
 
+    def shifted(self, offset: Array) -> TrainingData:
+        """The same rows with targets less an offset [N] in their units, standardised anew."""
+        source = self._array_source("a mean function and its values")
+        targets = np.asarray(source.y, float)
+        left = targets - offset
+        rounding = SHIFT_ULPS * np.spacing(np.max(np.abs(targets)))
+        if np.ptp(left) <= rounding:
+            raise DataError(
+                "the mean function explains all targets but for rounding, so that nothing is left "
+                "to learn. Leave it out."
+            )
+        moved = replace(source, y=left)
+        moments = review(moved, default_labels(self.num_inputs))
+        return replace(self, source=moved, units=Units.of_moments(moments))
+
     def part(self, rows: Rows) -> TrainingData:
         """Some of the rows in the same units; sources that are not arrays cannot give them."""
         source = self._array_source("a part of the rows")
-        chosen = ArraySource(source.X[rows], source.y[rows])
+        noise = None if source.noise is None else source.noise[rows]
+        chosen = ArraySource(source.X[rows], source.y[rows], noise)
         return self._with_source(chosen)
 
     def in_runs(self, num: int, length: int = RUN_LENGTH) -> TrainingData:
@@ -134,12 +178,16 @@ class TrainingData:
         first = np.linspace(0, self.num_rows - length, max(1, num // length)).astype(int)
         return self.part(np.unique(order[first[:, np.newaxis] + np.arange(length)]))
 
-    def with_rows(self, X: object, y: object) -> TrainingData:
-        """These rows and more of them, in the user's units, which stay what they are."""
+    def with_rows(self, X: object, y: object, noise_variance: object = None) -> TrainingData:
+        """These rows and more of them, in the user's units, which stay what they are.
+
+        New rows need a known noise if those before have one, and have none if they have none.
+        """
         source, new = self._array_source("more rows"), self.new_rows(X, y).source
         assert isinstance(new, ArraySource)
-        joined = ArraySource(np.concatenate([source.X, new.X]), np.concatenate([source.y, new.y]))
-        return self._with_source(joined)
+        noise = _joined_noise(source, new.num_rows, noise_variance)
+        joined = np.concatenate([source.X, new.X]), np.concatenate([source.y, new.y])
+        return self._with_source(ArraySource(*joined, noise))
 
     def new_rows(self, X: object, y: object) -> TrainingData:
         """Other rows alone, in these units."""
@@ -181,18 +229,25 @@ class TrainingData:
 
 
 def prepare(
-    data: object, *, standardise_targets: bool = True, num_rows: int | None = None
+    data: object,
+    *,
+    standardise_targets: bool = True,
+    num_rows: int | None = None,
+    noise_variance: object = None,
 ) -> TrainingData:
     """Rows to learn from, out of a pair (X, y) or a `tf.data.Dataset`, or a `DataError`.
 
     X is [N] or [N, D] and y is [N] or [N, 1]: lists, arrays of any numeric type, memory maps,
     tables or series of pandas; inputs may also be times, which become days. A dataset that does
     not know its length needs `num_rows`. Targets that are counts or classes should not be
-    standardised. `TrainingData` comes back unchanged.
+    standardised. `noise_variance` [N], in squares of the units of y, is what is known of the noise
+    of each row. `TrainingData` comes back unchanged.
     """
     if isinstance(data, TrainingData):
         return data
     source, labels = _open(data, num_rows)
+    if noise_variance is not None:
+        source = _with_noise(source, noise_variance)
     _refuse_few_rows(source.num_rows)
     moments = review(source, labels)
     units = Units.of_moments(moments)
@@ -218,6 +273,25 @@ def _open(data: object, num_rows: int | None) -> tuple[Source, tuple[str, ...]]:
     if num_rows not in (None, source.num_rows):
         raise DataError(f"num_rows is {num_rows}, but X has {source.num_rows} rows. Leave it out.")
     return source, table.labels
+
+
+def _with_noise(source: Source, noise_variance: object) -> ArraySource:
+    if not isinstance(source, ArraySource):
+        raise DataError("noise_variance needs rows that are given as arrays, not as a dataset.")
+    return replace(source, noise=read_noise(noise_variance, source.num_rows))
+
+
+def _joined_noise(source: ArraySource, num_new: int, noise_variance: object) -> Array | None:
+    """Known noise of old rows and new ones, if both or neither have it."""
+    if (source.noise is None) != (noise_variance is None):
+        now, then = ("have", "not") if source.noise is None else ("do not have", "all")
+        raise DataError(
+            f"the new rows {now} a noise_variance, and the rows before did {then}. "
+            "Give it for all rows or for none."
+        )
+    if source.noise is None:
+        return None
+    return np.concatenate([source.noise, read_noise(noise_variance, num_new)])
 
 
 def _is_dataset(data: object) -> bool:

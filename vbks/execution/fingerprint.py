@@ -18,4 +18,6 @@ def fingerprint(rows: TrainingData) -> str:
     for X, y in rows.source.blocks(BLOCK):
         digest.update(np.ascontiguousarray(X, "<f8").tobytes())
         digest.update(np.ascontiguousarray(y, "<f8").tobytes())
+    if rows.known_noise is not None:
+        digest.update(np.ascontiguousarray(rows.known_noise, "<f8").tobytes())
     return digest.hexdigest()

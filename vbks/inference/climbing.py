@@ -189,12 +189,14 @@ def given_up(candidate: Candidate) -> Candidate:
 
 def second_look(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
     """The best starts of the first look, compared on more rows and with more inducing points."""
-    X, y = comparison.data.sample(SECOND_LOOK_ROWS, comparison.rng("second look"))
+    rows = comparison.data.sampled(SECOND_LOOK_ROWS, comparison.rng("second look"))
+    X, y = rows.arrays()
     Z = comparison.Z
     if len(Z) > SECOND_LOOK_INDUCING:
         Z = choose_inducing(X, SECOND_LOOK_INDUCING, comparison.rng("second look"))
     jitter = max(comparison.look_jitter, *(c.jitter for c in chunk))
-    evidence = CollapsedEvidence(X, comparison.likelihood.pseudo_targets(y), Z, jitter)
+    targets = comparison.likelihood.pseudo_targets(y)
+    evidence = CollapsedEvidence(X, targets, Z, jitter, rows.known_noise)
     starts = [c.thetas[:CLIMBERS] for c in chunk]
     schedule, evaluations = SECOND_LOOK
     return climb_from(chunk, starts, comparison, evidence, [schedule] * len(chunk), evaluations)

@@ -203,7 +203,11 @@ class Comparison:
 
     def some_rows(self, num: int, purpose: str) -> Batch:
         """Rows at random for one purpose, of all there are: `num` of them, or all."""
-        return (self.whole or self.data).sample(num, self.rng(purpose))
+        return self.some_data(num, purpose).arrays()
+
+    def some_data(self, num: int, purpose: str) -> TrainingData:
+        """The same with the noise that is known of them."""
+        return (self.whole or self.data).sampled(num, self.rng(purpose))
 
     def prior_of(self, layout: Layout) -> tuple[Prior, ...]:
         """The priors of an expression's slots."""
@@ -236,10 +240,9 @@ class Comparison:
 
     def final_evidence(self, jitter: float) -> Evidence:
         """The objective of exact and collapsed fits."""
-        X, y = self.data.arrays()
         if self.bound == "exact":
-            return ExactEvidence(X, y, jitter)
-        return CollapsedEvidence(X, y, self.Z, jitter)
+            return _exact(self.data, jitter)
+        return CollapsedEvidence(*self.data.arrays(), self.Z, jitter, self.data.known_noise)
 
     @property
     def has_middle(self) -> bool:
@@ -258,25 +261,27 @@ class Comparison:
         """The objective of an exact or collapsed fit to some of the rows."""
         num = self.num_middle_rows
         if self.bound == "exact":
-            return ExactEvidence(*self._in_runs(num, "rows of the middle"), jitter)
-        X, y = self.data.sample(num, self.rng("rows of the middle"))
-        return CollapsedEvidence(X, y, self.Z, jitter)
+            return _exact(self._in_runs(num, "rows of the middle"), jitter)
+        rows = self.data.sampled(num, self.rng("rows of the middle"))
+        return CollapsedEvidence(*rows.arrays(), self.Z, jitter, rows.known_noise)
 
-    def _in_runs(self, num: int, purpose: str) -> Batch:
+    def _in_runs(self, num: int, purpose: str) -> TrainingData:
         """So many rows, along one input in runs of neighbours."""
         if self.data.is_in_order:
-            return self.data.in_runs(num).arrays()
-        return self.data.sample(num, self.rng(purpose))
+            return self.data.in_runs(num)
+        return self.data.sampled(num, self.rng(purpose))
 
     def look_evidence(self, jitter: float) -> Evidence:
         """A cheap objective: the final one if that is cheap, else one of few rows."""
         if self.looks_at_all:
             return self.final_evidence(jitter)
+        rows = self.look_rows
         if self.looks_exactly:
-            return ExactEvidence(*self.look_rows, jitter)
-        X, y = self.look_rows
+            return _exact(rows, jitter)
+        X, y = rows.arrays()
         Z = choose_inducing(X, self._look_inducing(len(X)), self.rng("look"))
-        return CollapsedEvidence(X, y, Z, max(jitter, self.look_jitter))
+        targets = self.likelihood.pseudo_targets(y)
+        return CollapsedEvidence(X, targets, Z, max(jitter, self.look_jitter), rows.known_noise)
 
     def _look_inducing(self, num_rows: int) -> int:
         if self.bound == "stochastic":
@@ -290,13 +295,12 @@ class Comparison:
         return 1e-6
 
     @cached_property
-    def look_rows(self) -> Batch:
-        """Rows of a first look, with targets as if noise were Gaussian."""
+    def look_rows(self) -> TrainingData:
+        """Rows of a first look."""
         num = self.num_look_rows
         if self.bound == "exact":
             return self._in_runs(num, "rows of the look")
-        X, y = self.data.sample(num, self.rng("rows of the look"))
-        return X, self.likelihood.pseudo_targets(y)
+        return self.data.sampled(num, self.rng("rows of the look"))
 
     @property
     def is_small(self) -> bool:
@@ -364,3 +368,8 @@ class Comparison:
     def _elements(self) -> int:
         N, M = self.num_rows, self.num_inducing
         return N * N if self.bound == "exact" else M * (M + N)
+
+
+def _exact(rows: TrainingData, jitter: float) -> ExactEvidence:
+    """The evidence of rows, with the noise that is known of them."""
+    return ExactEvidence(*rows.arrays(), jitter, rows.known_noise)

@@ -21,12 +21,15 @@ LOG_TWO_PI = math.log(2.0 * math.pi)
 
 
 class ExactEvidence:
-    """log N(y | 0, K + noise) for rows X [N, D] and y [N]."""
+    """log N(y | 0, K + noise) for rows X [N, D] and y [N], of whose noise some may be known [N]."""
 
-    def __init__(self, X: Array, y: Array, jitter: float = 1e-8) -> None:
+    def __init__(
+        self, X: Array, y: Array, jitter: float = 1e-8, known_noise: Array | None = None
+    ) -> None:
         self.X = tf.constant(X, gpflow.default_float())
         self.y = tf.constant(y, gpflow.default_float())
-        self.jitter = tf.constant(jitter, gpflow.default_float())
+        added = jitter if known_noise is None else jitter + known_noise
+        self.added = tf.constant(added, gpflow.default_float())
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -45,8 +48,8 @@ class ExactEvidence:
 
     @property
     def tensors(self) -> tuple[tf.Tensor, ...]:
-        """X, y and jitter."""
-        return self.X, self.y, self.jitter
+        """X, y, and what is added to the diagonal."""
+        return self.X, self.y, self.added
 
     def __call__(self, bank: KernelBank, theta: tf.Tensor) -> tf.Tensor:
         """Values for θ [K, S, H]: [K, S]."""
@@ -54,12 +57,23 @@ class ExactEvidence:
 
 
 class CollapsedEvidence:
-    """Titsias' lower bound of the log evidence with inducing inputs Z [M, D]."""
+    """Titsias' lower bound of the log evidence with inducing inputs Z [M, D].
 
-    def __init__(self, X: Array, y: Array, Z: Array | tf.Tensor, jitter: float = 1e-8) -> None:
+    Known noise [N] is added to that of each row.
+    """
+
+    def __init__(
+        self,
+        X: Array,
+        y: Array,
+        Z: Array | tf.Tensor,
+        jitter: float = 1e-8,
+        known_noise: Array | None = None,
+    ) -> None:
         dtype = gpflow.default_float()
         self.X, self.y, self.Z = (tf.convert_to_tensor(a, dtype) for a in (X, y, Z))
         self.jitter = tf.constant(jitter, dtype)
+        self.known = tf.constant(0.0 if known_noise is None else known_noise, dtype)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -78,8 +92,8 @@ class CollapsedEvidence:
 
     @property
     def tensors(self) -> tuple[tf.Tensor, ...]:
-        """X, y, Z and jitter."""
-        return self.X, self.y, self.Z, self.jitter
+        """X, y, Z, jitter and known noise."""
+        return self.X, self.y, self.Z, self.jitter, self.known
 
     def __call__(self, bank: KernelBank, theta: tf.Tensor) -> tf.Tensor:
         """Values for θ [K, S, H]: [K, S]."""
@@ -87,17 +101,23 @@ class CollapsedEvidence:
 
 
 def _exact(
-    kernels: Any, theta: tf.Tensor, X: tf.Tensor, y: tf.Tensor, jitter: tf.Tensor
+    kernels: Any, theta: tf.Tensor, X: tf.Tensor, y: tf.Tensor, added: tf.Tensor
 ) -> tf.Tensor:
-    return _log_normal(kernels(theta, X), kernels.noise(theta, X) + jitter, y)
+    return _log_normal(kernels(theta, X), kernels.noise(theta, X) + added, y)
 
 
 def _collapsed(
-    kernels: Any, theta: tf.Tensor, X: tf.Tensor, y: tf.Tensor, Z: tf.Tensor, jitter: tf.Tensor
+    kernels: Any,
+    theta: tf.Tensor,
+    X: tf.Tensor,
+    y: tf.Tensor,
+    Z: tf.Tensor,
+    jitter: tf.Tensor,
+    known: tf.Tensor,
 ) -> tf.Tensor:
     return _collapsed_bound(
-        kernels(theta, Z), kernels(theta, Z, X), kernels.diag(theta, X), kernels.noise(theta, X),
-        y, jitter,
+        kernels(theta, Z), kernels(theta, Z, X), kernels.diag(theta, X),
+        kernels.noise(theta, X) + known, y, jitter,
     )  # fmt: skip
 
 

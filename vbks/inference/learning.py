@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -57,11 +58,14 @@ def _climb(fit: LocalFit, comparison: Comparison) -> Array:
     assert fit.inducing is not None
     bank = bank_of([fit.expression], fit.num_inputs, ard=fit.ard, differentiable_inputs=True)
     X, y = comparison.data.arrays()
+    known = comparison.data.known_noise
     theta = tf.constant(fit.theta[np.newaxis, np.newaxis], gpflow.default_float())
 
     def loss(rows: Rows, flat: Array) -> tuple[Array, Array]:
         Z = tf.constant(flat.reshape(len(comparison.Z), -1), theta.dtype)
-        value, gradient = _bound(bank, theta, X, y, Z, fit.jitter)
+        value, gradient = _bound(
+            bank, theta, Z, lambda Z: CollapsedEvidence(X, y, Z, fit.jitter, known)
+        )
         return -value, -gradient.reshape(1, -1)
 
     found = minimise(loss, fit.inducing.reshape(1, -1), EVALUATIONS)
@@ -69,9 +73,12 @@ def _climb(fit: LocalFit, comparison: Comparison) -> Array:
 
 
 def _bound(
-    bank: KernelBank, theta: tf.Tensor, X: Array, y: Array, Z: tf.Tensor, jitter: float
+    bank: KernelBank,
+    theta: tf.Tensor,
+    Z: tf.Tensor,
+    evidence: Callable[[tf.Tensor], CollapsedEvidence],
 ) -> tuple[Array, Array]:
     with tf.GradientTape() as tape:
         tape.watch(Z)
-        value = CollapsedEvidence(X, y, Z, jitter)(bank, theta)
+        value = evidence(Z)(bank, theta)
     return value.numpy()[0], tape.gradient(value, Z).numpy()

@@ -16,7 +16,7 @@ from gpflow.config import default_likelihood_positive_minimum
 
 from vbks.arrays import Array
 from vbks.errors import DataError
-from vbks.inference.targets import LINKS, domain_of
+from vbks.inference.targets import LINKS, ONE_AGAINST_THE_REST, domain_of
 
 LOG_TWO_PI = math.log(2.0 * math.pi)
 
@@ -360,11 +360,22 @@ def make_likelihood(likelihood: str | gpflow.likelihoods.Likelihood | Likelihood
             return likelihood
         case str() if likelihood in _BY_TEXT:
             return make_likelihood(_BY_TEXT[likelihood]())
+        case gpflow.likelihoods.MultiClass() | gpflow.likelihoods.Softmax():
+            raise DataError(_many_classes(type(likelihood).__name__))
+        case "softmax" | "multiclass":
+            raise DataError(_many_classes(str(likelihood)))
         case gpflow.likelihoods.Likelihood():
             return _from_gpflow(likelihood)
     raise DataError(
         f"Unknown likelihood {likelihood!r}. Known: {', '.join(sorted(_BY_TEXT))}, "
         "or a likelihood of GPflow."
+    )
+
+
+def _many_classes(name: str) -> str:
+    return (
+        f"{name} has a function for each class, and vbks chooses kernels for one. "
+        f"{ONE_AGAINST_THE_REST}"
     )
 
 
@@ -420,8 +431,6 @@ def _check_is_scalar(likelihood: gpflow.likelihoods.Likelihood) -> None:
 
 
 _NOT_SCALAR = (
-    gpflow.likelihoods.MultiClass,
-    gpflow.likelihoods.Softmax,
     gpflow.likelihoods.SwitchedLikelihood,
     gpflow.likelihoods.HeteroskedasticTFPConditional,
 )

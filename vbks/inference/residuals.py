@@ -16,11 +16,14 @@ RESIDUAL_ROWS = 1000
 def as_parent(fit: LocalFit, comparison: Comparison) -> Parent:
     """The fit as the parent of others: its θ, and the periods in what it leaves unexplained."""
     layout = lay_out(fit.expression, fit.num_inputs, fit.ard)
-    X, y = comparison.some_rows(RESIDUAL_ROWS, "residuals")
+    rows = comparison.some_data(RESIDUAL_ROWS, "residuals")
+    X, y = rows.arrays()
     targets = comparison.likelihood.pseudo_targets(y)
     bank = bank_of([fit.expression], fit.num_inputs, ard=fit.ard)
     theta = fit.theta[np.newaxis]
     noise = bank.noise(theta, X)[0]
+    if rows.known_noise is not None:
+        noise += rows.known_noise
     covariance = bank(theta, X)[0]
     covariance = tf.linalg.set_diag(covariance, tf.linalg.diag_part(covariance) + noise)
     root = tf.linalg.cholesky(covariance)

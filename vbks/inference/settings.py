@@ -18,7 +18,7 @@ from vbks.inference.comparison import WORK_ARRAYS, Comparison
 from vbks.inference.likelihoods import Likelihood, make_likelihood
 from vbks.inference.local_fit import Ascent, Bound, Posterior
 from vbks.inference.memory import memory_limit
-from vbks.kernels import GivenValues
+from vbks.kernels import GivenValues, check_precision
 
 RESTARTS = 8
 """Starts of each candidate. In most candidates only one of three finds the best optimum; eight of
@@ -56,6 +56,12 @@ lose about N·1e-16 of the largest variance, and curvatures by differences a fur
 
 AS_ASKED = "as asked for."
 """Why a bound was taken that is no choice of ours."""
+
+NOT_STOCHASTIC = (
+    "known noise of each row needs all rows at once, and fits are to be stochastic. Use "
+    "inference='collapsed' with fewer inducing points or rows, or leave out noise_variance."
+)
+"""Why minibatches are refused."""
 
 Inference = Literal["auto", "exact", "collapsed", "stochastic"]
 
@@ -95,6 +101,7 @@ def compare(
     seed: int = 0,
 ) -> tuple[Comparison, tuple[str, ...]]:
     """Check data and settings, choose what is left open, and say so in sentences."""
+    check_precision()
     model = make_likelihood(likelihood)
     rows = prepare(data, standardise_targets=model.is_gaussian)
     _check_warp(model, rows)
@@ -147,11 +154,15 @@ def choose_bound(
     N, M = rows.num_rows, num_inducing
     exact, collapsed = N * N, M * (N + M)
     if not is_gaussian:
+        if rows.has_known_noise:
+            raise DataError("known noise of each row is Gaussian. Leave it or the likelihood out.")
         if inference not in ("auto", "stochastic"):
             raise DataError(
                 f"{inference} inference needs Gaussian noise. Use inference='stochastic' or 'auto'."
             )
         return Choice("stochastic", "the noise is not Gaussian.")
+    if rows.has_known_noise and inference == "stochastic":
+        raise DataError(NOT_STOCHASTIC)
     fits = {"exact": _fits(exact, limit), "collapsed": _fits(collapsed, limit), "stochastic": True}
     if inference != "auto":
         if not fits[inference]:
@@ -171,7 +182,12 @@ def choose_bound(
         return Choice("exact", f"{about} are few enough.")
     if fits["collapsed"] and seconds["collapsed"] <= COLLAPSED_SECONDS:
         return Choice("collapsed", _why_not("exact", about, fits, seconds, limit))
-    return Choice("stochastic", _why_not("collapsed", about, fits, seconds, limit))
+    reason = _why_not("collapsed", about, fits, seconds, limit)
+    if not rows.has_known_noise:
+        return Choice("stochastic", reason)
+    if not fits["collapsed"]:
+        raise DataError(NOT_STOCHASTIC)
+    return Choice("collapsed", "known noise does not go with minibatches.")
 
 
 def _why_not(

@@ -27,7 +27,17 @@ class Domain:
     advice: str
 
 
-_CLASSES = Domain(lambda y: np.isin(y, (0.0, 1.0)), "0 or 1", "Write the two classes as 0 and 1.")
+ONE_AGAINST_THE_REST = (
+    "Fit each of C classes against the others, vbks.fit(X, np.eye(C)[y], likelihood='bernoulli'), "
+    "and divide the means of predict_y by their sum over the classes."
+)
+"""What to do with more than two classes."""
+
+_CLASSES = Domain(
+    lambda y: np.isin(y, (0.0, 1.0)),
+    "0 or 1",
+    f"Write the two classes as 0 and 1. {ONE_AGAINST_THE_REST}",
+)
 _COUNTS = Domain(
     lambda y: (y >= 0) & (y < np.inf) & (y == np.floor(y)),
     "whole numbers from 0 on",

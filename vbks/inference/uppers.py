@@ -22,6 +22,8 @@ def worth_bounding(fits: Sequence[LocalFit], comparison: Comparison, num: int) -
     """Places of the best so many fits by BIC, if they can be bounded from above."""
     if not comparison.likelihood.is_gaussian:
         raise DataError(f"upper bounds need Gaussian noise, not {comparison.likelihood.name}.")
+    if comparison.data.has_known_noise:
+        raise DataError("upper bounds need noise that is not known of each row. Leave one out.")
     fitted = [k for k, fit in enumerate(fits) if fit.status == "fitted"]
     return sorted(fitted, key=lambda k: -fits[k].log_evidence("bic"))[:num]
 

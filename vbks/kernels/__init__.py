@@ -23,6 +23,7 @@ from vbks.kernels.parameters import (
     StudentT,
 )
 from vbks.kernels.periodogram import period_candidates
+from vbks.kernels.precision import check_precision
 from vbks.kernels.priors import Priors, slot_priors
 from vbks.kernels.reading import KernelReading, from_gpflow, read_standardised
 from vbks.kernels.registry import family_of, register_family, registered_families
@@ -54,6 +55,7 @@ __all__ = [
     "assign",
     "bank_of",
     "candidate_rng",
+    "check_precision",
     "draw_starts",
     "family_of",
     "from_gpflow",

@@ -13,6 +13,7 @@ from vbks.arrays import Array, Mask, Rows
 from vbks.errors import DataError
 from vbks.inference.likelihoods import Likelihood
 from vbks.inference.local_fit import LocalFit
+from vbks.kernels import check_precision
 from vbks.models.components import Member
 from vbks.models.conditioning import members_in, posteriors_of
 from vbks.models.limits import (
@@ -59,6 +60,7 @@ class Average:
     @cached_property
     def posteriors(self) -> list[Posteriors]:
         """The posteriors of all components."""
+        check_precision()
         members = self.members
         found = posteriors_of(members, self.data, self.num_samples, self.seed)
         for _ in range(MORE_JITTER_TRIES):
@@ -151,12 +153,16 @@ class Average:
                 total += (piece.weights * distance.T) @ distance
         return mean, total, is_limited
 
-    def log_density(self, X: Array, y: Array) -> Array:
-        """Log densities of targets [N] in the user's units: [N]."""
+    def log_density(self, X: Array, y: Array, known: Array | None = None) -> Array:
+        """Log densities of targets [N] in the user's units: [N].
+
+        Their noise is the learned one and, in the square of the user's units, what is known [N].
+        """
 
         def of_block(rows: Rows) -> tuple[Array]:
             if self.likelihood.is_gaussian:
-                return (mixture_log_density(list(self._marginals(X[rows], noisy=True)), y[rows]),)
+                parts = self._marginals(X[rows], True, None if known is None else known[rows])
+                return (mixture_log_density(list(parts), y[rows]),)
             moments = self._component_moments(X[rows], noisy=False)
             terms = observed_log_densities(self.likelihood, self.parameters, *moments, y[rows])
             return (logsumexp(terms, axis=0, b=self.weights[:, np.newaxis]),)
@@ -164,13 +170,14 @@ class Average:
         (density,) = _in_blocks(of_block, X)
         return density
 
-    def quantiles(self, X: Array, levels: Array, noisy: bool) -> Array:
-        """Quantiles at levels [Q]: [N, Q]."""
+    def quantiles(self, X: Array, levels: Array, noisy: bool, known: Array | None = None) -> Array:
+        """Quantiles at levels [Q]: [N, Q]; noise is as in `log_density`."""
 
         def of_block(rows: Rows) -> tuple[Array]:
             if noisy and not self.likelihood.is_gaussian:
                 return (self._sampled_quantiles(X[rows], levels).T,)
-            return (mixture_quantiles(list(self._marginals(X[rows], noisy)), levels).T,)
+            parts = self._marginals(X[rows], noisy, None if known is None else known[rows])
+            return (mixture_quantiles(list(parts), levels).T,)
 
         (quantiles,) = _in_blocks(of_block, X)
         return quantiles.T
@@ -227,12 +234,16 @@ class Average:
         y = draw_targets(self.likelihood, self.parameters[chosen], f, rng)
         return np.asarray(np.quantile(y, levels, axis=0, method="inverted_cdf").T)
 
-    def _marginals(self, X: Array, noisy: bool) -> Iterator[WarpedGaussians]:
+    def _marginals(
+        self, X: Array, noisy: bool, known: Array | None = None
+    ) -> Iterator[WarpedGaussians]:
         """The function, or targets with Gaussian noise, at a block of inputs."""
         for part in self.posteriors:
             means, variances = part.marginals(X)
             if noisy:
                 variances = variances + part.noise(X)
+            if noisy and known is not None:
+                variances = variances + known / part.units.y_scale**2
             yield WarpedGaussians(part.units, part.weights, means, variances)
 
     def _parts(self, X: Array, noisy: bool) -> list[WarpedGaussians]:

@@ -21,7 +21,9 @@ from vbks.models.posteriors import (
     Data,
     Posteriors,
     as_tensor,
+    blocks_with_noise,
     compiled,
+    with_known,
 )
 
 
@@ -115,7 +117,7 @@ class _Piece:
 
 def _exact(piece: _Piece) -> Posteriors:
     X, y = piece.data.arrays()
-    noise = piece.kernels.noise(X) + piece.kernels.jitter
+    noise = with_known(piece.kernels.noise(X), piece.data.known_noise) + piece.kernels.jitter
     L, m = _whitened(piece.kernels(piece.Z), noise, as_tensor(y))
     return piece.finish(L, m, None)
 
@@ -125,10 +127,10 @@ def _collapsed(pieces: Sequence[_Piece]) -> list[Posteriors]:
     factors = [piece.factor() for piece in pieces]
     precisions = [tf.zeros_like(L) for L in factors]
     linears = [tf.zeros_like(L[..., 0]) for L in factors]
-    for X, y in pieces[0].data.blocks(BLOCK):
+    for X, y, known in blocks_with_noise(pieces[0].data):
         targets = as_tensor(y)
         for place, piece in enumerate(pieces):
-            noise, Kuf = piece.kernels.noise(X), piece.kernels(piece.Z, X)
+            noise, Kuf = with_known(piece.kernels.noise(X), known), piece.kernels(piece.Z, X)
             precision, linear, _ = gaussian_sums(
                 factors[place], Kuf, tf.zeros_like(noise), noise, targets
             )

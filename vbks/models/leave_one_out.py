@@ -16,7 +16,14 @@ from vbks.inference.local_fit import LocalFit
 from vbks.models.components import matrix_bytes
 from vbks.models.conditioning import data_by_warp, posteriors_of
 from vbks.models.marginals import WarpedGaussians
-from vbks.models.posteriors import BLOCK, Data, Posteriors, as_tensor, compiled
+from vbks.models.posteriors import (
+    Data,
+    Posteriors,
+    as_tensor,
+    blocks_with_noise,
+    compiled,
+    with_known,
+)
 
 NUM_SAMPLES = 8
 """Samples of θ for each fit: the density of a row is averaged over these, and summed over rows."""
@@ -96,27 +103,26 @@ def _exact(part: Posteriors) -> tuple[Array, Array, Array]:
 
 
 def _sparse(part: Posteriors, num_rows: int, seed: int) -> Iterator[tuple[Array, Array, Array]]:
-    for X, y in _rows(part.data, num_rows, seed):
+    for X, y, known in _rows(part.data, num_rows, seed):
         mean, variance = _cavities(
             part.L,
             part.m,
             part.W,
             part.kernels(part.Z, X),
             part.kernels.diag(X),
-            part.kernels.noise(X),
+            with_known(part.kernels.noise(X), known),
             as_tensor(y),
         )
         yield mean.numpy(), variance.numpy(), y
 
 
-def _rows(data: TrainingData, num_rows: int, seed: int) -> Iterator[tuple[Array, Array]]:
-    """All rows, or as many of them at random, block by block."""
-    if num_rows >= data.num_rows:
-        yield from data.blocks(BLOCK)
-        return
-    X, y = data.sample(num_rows, np.random.default_rng(seed))
-    for start in range(0, num_rows, BLOCK):
-        yield X[start : start + BLOCK], y[start : start + BLOCK]
+def _rows(
+    data: TrainingData, num_rows: int, seed: int
+) -> Iterator[tuple[Array, Array, Array | None]]:
+    """All rows, or as many of them at random, block by block, with their known noise."""
+    if num_rows < data.num_rows:
+        data = data.sampled(num_rows, np.random.default_rng(seed))
+    return blocks_with_noise(data)
 
 
 @compiled

@@ -15,10 +15,11 @@ from vbks.data import TrainingData, Units
 from vbks.errors import DataError
 from vbks.inference.likelihoods import Gaussian, Likelihood
 from vbks.inference.local_fit import LocalFit
-from vbks.kernels import KernelBank, bank_of, family_of, lay_out, to_gpflow
+from vbks.kernels import KernelBank, bank_of, check_precision, family_of, lay_out, to_gpflow
 from vbks.kernels.conversion import bindings
 from vbks.kernels.gpflow_kernels import FamilyKernel
 from vbks.kernels.layout import NOISE_SLOT
+from vbks.models.mean_functions import StandardisedMean
 from vbks.models.standardised_likelihood import StandardisedLikelihood
 
 LEAST_VARIANCE = 1e-12
@@ -37,19 +38,46 @@ class NoiseVariance(gpflow.functions.Function):
         return self.bank.noise(self.theta[np.newaxis], X)[0][:, tf.newaxis] + self.extra
 
 
+class KnownNoiseVariance(gpflow.functions.Function):
+    """The noise variance of rows of which some is known, and the learned term anywhere else.
+
+    The rows are known by their inputs: those of all of them, in their order.
+    """
+
+    def __init__(self, learned: gpflow.functions.Function, X: Array, known: Array) -> None:
+        super().__init__()
+        self.learned = learned
+        self._X = tf.constant(X, gpflow.default_float())
+        self._known = tf.constant(known[:, np.newaxis], gpflow.default_float())
+
+    def __call__(self, X: Any) -> tf.Tensor:
+        """Variances at X [N, D]: [N, 1]."""
+        learned = self.learned(X)
+        is_same = tf.reduce_all(tf.equal(tf.shape(X), tf.shape(self._X)))
+        is_same = tf.cond(is_same, lambda: tf.reduce_all(tf.equal(X, self._X)), lambda: False)
+        return tf.cond(is_same, lambda: learned + self._known, lambda: tf.identity(learned))
+
+
 def gpflow_model(
-    fit: LocalFit, data: TrainingData, likelihood: Likelihood | None = None
+    fit: LocalFit,
+    data: TrainingData,
+    likelihood: Likelihood | None = None,
+    mean_function: gpflow.functions.Function | None = None,
 ) -> GPR | SGPR | SVGP:
     """The candidate at the mean of its highest mode of q(θ), trained, in standardised units.
 
     Inputs go in as ``data.units.standardise_inputs(X)``, and what comes out goes through
-    ``restore_moments``. White noise is in the model's likelihood. What the fit has held is not
+    ``restore_moments``. White noise is in the model's likelihood, and so is the known noise of the
+    rows, while targets at other inputs have the learned noise alone. What the fit has held is not
     trainable. With a likelihood that has a link the function is on its scale, its level is the
-    model's mean function, and only inputs are to be converted.
+    model's mean function, and only inputs are to be converted. ``mean_function``, in the user's
+    units, is what the fit is around: it is part of the model, not trainable.
     """
+    check_precision()
     kernel = _silenced(_held(fit))
     likelihood = Gaussian() if likelihood is None else likelihood
     noise = _noise(fit, data, likelihood)
+    mean = None if mean_function is None else StandardisedMean(mean_function, data.units)
     if fit.bound != "exact" and fit.jitter != gpflow.config.default_jitter():
         raise DataError(
             f"'{fit.expression}' was fitted with a jitter of {fit.jitter:g}, which GPflow's models "
@@ -57,12 +85,13 @@ def gpflow_model(
         )
     if fit.bound == "stochastic":
         level = 0.0 if likelihood.has_identity_link else data.units.y_mean
-        return _svgp(fit, kernel, noise, level)
+        mean = gpflow.functions.Constant(level) if level else mean
+        return _svgp(fit, kernel, noise, mean)
     X, y = data.arrays()
-    rows = (X, y[:, np.newaxis])
+    targets = y[:, np.newaxis] if mean is None else y[:, np.newaxis] + mean(X).numpy()
     if fit.bound == "exact":
-        return GPR(rows, kernel, likelihood=noise)
-    return SGPR(rows, kernel, fit.inducing, likelihood=noise)
+        return GPR((X, targets), kernel, mean, likelihood=noise)
+    return SGPR((X, targets), kernel, fit.inducing, mean_function=mean, likelihood=noise)
 
 
 def _held(fit: LocalFit) -> Kernel:
@@ -76,7 +105,10 @@ def _held(fit: LocalFit) -> Kernel:
 
 
 def _svgp(
-    fit: LocalFit, kernel: Kernel, noise: gpflow.likelihoods.Likelihood, level: float
+    fit: LocalFit,
+    kernel: Kernel,
+    noise: gpflow.likelihoods.Likelihood,
+    mean: gpflow.functions.Function | None,
 ) -> SVGP:
     if fit.q_u is None:
         raise DataError(f"'{fit.expression}' has no q(u): {fit.status}, {fit.reason}")
@@ -85,7 +117,7 @@ def _svgp(
         kernel,
         noise,
         fit.inducing,
-        mean_function=gpflow.functions.Constant(level) if level else None,
+        mean_function=mean,
         q_mu=fit.q_u.mean[:, np.newaxis],
         q_sqrt=root[np.newaxis],
         whiten=True,
@@ -102,6 +134,13 @@ def _noise(
     X = data.arrays()[0] if fit.inducing is None else fit.inducing
     at_rows = bank.noise(fit.theta[np.newaxis], X).numpy()[0]
     extra = fit.jitter if fit.bound == "exact" else 0.0
+    if data.known_noise is not None:
+        learned = NoiseVariance(bank, fit.theta, extra)
+        if np.ptp(at_rows) == 0.0:
+            learned = gpflow.functions.Constant(at_rows[:1] + extra)
+            gpflow.set_trainable(learned, NOISE_SLOT not in fit.fixed)
+        variance = KnownNoiseVariance(learned, data.arrays()[0], data.known_noise)
+        return gpflow.likelihoods.Gaussian(variance, variance_lower_bound=LEAST_VARIANCE)
     if np.ptp(at_rows) == 0.0:
         noise = gpflow.likelihoods.Gaussian(at_rows[0] + extra, variance_lower_bound=LEAST_VARIANCE)
         gpflow.set_trainable(noise, NOISE_SLOT not in fit.fixed)

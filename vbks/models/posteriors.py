@@ -170,6 +170,19 @@ class Posteriors:
         return replace(self, weights=self.weights * factors)
 
 
+def blocks_with_noise(data: TrainingData) -> Iterator[tuple[Array, Array, Array | None]]:
+    """All rows, a block at a time, with what is known of their noise: [N, D], [N] and [N]."""
+    known, start = data.known_noise, 0
+    for X, y in data.blocks(BLOCK):
+        yield X, y, None if known is None else known[start : start + len(y)]
+        start += len(y)
+
+
+def with_known(noise: tf.Tensor, known: Array | None) -> tf.Tensor:
+    """Learned noise [R, N] and what is known of it [N], if anything is."""
+    return noise if known is None else noise + known
+
+
 def as_tensor(values: Array) -> tf.Tensor:
     """The tensor of an array, in GPflow's precision."""
     return tf.constant(values, gpflow.default_float())

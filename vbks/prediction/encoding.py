@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
+from gpflow.functions import Function
 
 from vbks.arrays import Array
 from vbks.data import ArraySource, Source, TrainingData, Units, Warp, warp_to_values
@@ -26,9 +27,12 @@ from vbks.storage.fit_encoding import (
     encode_fit,
 )
 from vbks.storage.likelihood_encoding import decode_likelihood, encode_likelihood
+from vbks.storage.mean_encoding import decode_mean_function, encode_mean_function
 from vbks.storage.records import Packing, Record, Unpacking, damaged, plain_number
 
-ARRAYS = ("X", "y", "x_mean", "x_scale", "inducing", *FIT_ARRAYS, "trace", "weights", "history")
+ARRAYS = (
+    "X", "y", "x_mean", "x_scale", "inducing", *FIT_ARRAYS, "trace", "weights", "history", "noise"
+)  # fmt: skip
 """Names of the packed arrays, all of which a saved selection has."""
 
 
@@ -37,7 +41,7 @@ def encode(selection: Selection) -> tuple[dict[str, Any], dict[str, Array]]:
     packing, inducing = Packing(ARRAYS), InducingInputs()
     fits = [encode_fit(fit, inducing, packing) for fit in selection.fits]
     lengths = inducing.pack(packing)
-    names = selection.feature_names
+    names, mean = selection.feature_names, selection.mean_function
     plain = {
         "likelihood": encode_likelihood(selection.likelihood),
         "belief": _encode_settings(selection.settings),
@@ -51,6 +55,7 @@ def encode(selection: Selection) -> tuple[dict[str, Any], dict[str, Array]]:
         "trace": _encode_trace(selection.trace, packing),
         "steps": [_encode_step(step) for step in selection.steps],
         "untried": list(selection.untried),
+        "mean_function": None if mean is None else encode_mean_function(mean),
         "training": encode_training(selection.training, packing),
     }
     return plain, packing.arrays()
@@ -88,6 +93,7 @@ def decode(record: Record, arrays: Mapping[str, Array], place: str) -> Selection
             record.texts("untried"),
             weights,
             training,
+            mean_function=_decode_mean(record),
         )
     except FileError:
         raise
@@ -96,6 +102,12 @@ def decode(record: Record, arrays: Mapping[str, Array], place: str) -> Selection
     if is_without_rows and _needs_rows(selection):
         raise damaged(f"{record.place} says that rows were not saved, but its fits need them")
     return selection
+
+
+def _decode_mean(record: Record) -> Function | None:
+    if record.is_null("mean_function"):
+        return None
+    return decode_mean_function(record.record("mean_function"))
 
 
 def _encode_rows(selection: Selection, packing: Packing) -> dict[str, Any]:
@@ -109,6 +121,8 @@ def _encode_rows(selection: Selection, packing: Packing) -> dict[str, Any]:
         X, y = next(source.blocks(source.num_rows))
         packing.add("X", X)
         packing.add("y", y)
+        if isinstance(source, ArraySource) and source.noise is not None:
+            packing.add("noise", source.noise)
     return {"saved": is_saved, "num_rows": source.num_rows, "num_inputs": source.num_inputs}
 
 
@@ -121,7 +135,17 @@ def _decode_rows(record: Record, unpacking: Unpacking) -> Source:
     X, y = unpacking.take("X", N, D), unpacking.take("y", N)
     if not (np.isfinite(X).all() and np.isfinite(y).all()):
         raise damaged(f"{record.place} has missing or infinite values")
-    return ArraySource(X, y)
+    return ArraySource(X, y, _decode_noise(N, record.place, unpacking))
+
+
+def _decode_noise(num_rows: int, place: str, unpacking: Unpacking) -> Array | None:
+    """Known noise of the rows, if there is any."""
+    if not unpacking.has("noise"):
+        return None
+    noise = unpacking.take("noise", num_rows)
+    if not (np.isfinite(noise).all() and (noise >= 0).all()):
+        raise damaged(f"{place} has known noise that is no variance")
+    return noise
 
 
 def _needs_rows(selection: Selection) -> bool:

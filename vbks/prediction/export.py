@@ -52,7 +52,7 @@ def _mixture_of(selection: Selection, fit: LocalFit) -> KernelMixture:
             f"'{fit.expression}' cannot be exported, as it has no posterior: {fit.status}, "
             f"{fit.reason}. Choose a candidate that is 'fitted' in `belief`."
         )
-    return KernelMixture((fit,), [1.0], selection.data, likelihood=selection.likelihood)
+    return selection.mixture_of((fit,), [1.0])
 
 
 def _write(module: ServedMixture, folder: Path, signatures: dict[str, Any]) -> None:

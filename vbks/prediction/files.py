@@ -7,7 +7,7 @@ takes little more memory than its files are large, and is never run.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from vbks.storage.plain_file import read_plain, write_plain
 from vbks.storage.records import Record
 from vbks.version import __version__
 
-FORMAT = 4
+FORMAT = 5
 """Number of the format that is written; those up to it are read."""
 
 KIND = "vbks selection"
@@ -34,6 +34,7 @@ LATER_ARRAYS = {
     "sample_covariance": 2,
     "weights": 3,
     "history": 4,
+    "noise": 5,
 }
 """Arrays that earlier formats do not have, and the first format that has them."""
 
@@ -50,7 +51,17 @@ def save(selection: Selection, folder: FolderPath) -> None:
 
 
 def load(folder: FolderPath) -> Selection:
-    """The selection that was saved to a folder."""
+    """The selection that was saved to a folder, or the `vbks.Selections` of several targets."""
+    from vbks.prediction.several_files import is_several, load_several
+
+    if is_several(folder):
+        # Who saves selections of several targets knows that these come back.
+        return cast(Selection, load_several(folder))
+    return load_one(folder)
+
+
+def load_one(folder: FolderPath) -> Selection:
+    """The selection of one target that was saved to a folder."""
     path = Path(folder)
     record, file = _read_plain(path), path / ARRAY_FILE
     later = [name for name, since in LATER_ARRAYS.items() if since > record.count("format")]
@@ -135,7 +146,7 @@ _ADDED_TO_BELIEF: dict[str, Any] = {
 
 def _upgraded(record: Record) -> Record:
     """An earlier format as the newest."""
-    changed: dict[str, Any] = {"training": None, **record.values}
+    changed: dict[str, Any] = {"training": None, "mean_function": None, **record.values}
     belief = changed.get("belief")
     if isinstance(belief, dict):
         stacked = (

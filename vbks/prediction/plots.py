@@ -12,6 +12,7 @@ from vbks.data import read_inputs
 from vbks.data.sources import Values
 from vbks.data.times import instants
 from vbks.errors import DataError
+from vbks.models.mean_functions import mean_values
 from vbks.prediction.selection import KINDS, Selection
 
 if TYPE_CHECKING:
@@ -230,7 +231,9 @@ def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
 def _rows(selection: Selection, most: int) -> tuple[Array, Array]:
     """Rows in the user's units: all, or so many at random."""
     source = selection.data[selection.best.warp].source
-    return source.sample(most, np.random.default_rng(0))
+    X, y = source.sample(most, np.random.default_rng(0))
+    mean = selection.mean_function
+    return X, y if mean is None else y + mean_values(mean, X)
 
 
 def _shown(selection: Selection, x: Array) -> Values:

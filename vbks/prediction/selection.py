@@ -22,7 +22,16 @@ from vbks.inference.candidate import given_by
 from vbks.inference.likelihoods import Gaussian, Likelihood
 from vbks.inference.local_fit import Posterior
 from vbks.inference.proposal import of_warp, structure_of
-from vbks.models import KernelMixture, VariationalSVGP, gpflow_model, leave_one_out
+from vbks.kernels import check_precision
+from vbks.models import (
+    KernelMixture,
+    ShiftedMixture,
+    VariationalSVGP,
+    gpflow_model,
+    leave_one_out,
+)
+from vbks.models.mean_functions import mean_values
+from vbks.models.new_noise import NewNoise
 from vbks.models.posterior_models import NUM_MODELS, models_at_samples, variational_model
 from vbks.prediction.missing_rows import MissingRows
 from vbks.selection import (
@@ -40,6 +49,7 @@ from vbks.selection import (
 )
 
 if TYPE_CHECKING:
+    from gpflow.functions import Function
     from gpflow.models import GPR, SGPR, SVGP
     from matplotlib.axes import Axes
 
@@ -80,6 +90,8 @@ class Selection:
     """Weights [K] that were found while rows were there which were not saved."""
     training: Training | None = None
     """How candidates were trained, where that was done as in the VBKS paper."""
+    mean_function: Function | None = None
+    """What targets vary around, in the user's units; the rows of `data` have it taken off."""
 
     def __post_init__(self) -> None:
         if not any(fit.status == "fitted" for fit in self.fits):
@@ -234,30 +246,52 @@ class Selection:
 
         Its predictions are tensors, with gradients for inputs that are tensors, too.
         """
-        return KernelMixture(self.fits, self.weights, self.data, likelihood=self.likelihood)
+        return self.mixture_of(self.fits, self.weights)
+
+    def mixture_of(self, fits: Sequence[LocalFit], weights: Any) -> KernelMixture:
+        """Some of the candidates, averaged with weights, as a GPflow model in the user's units."""
+        if self.mean_function is None:
+            return KernelMixture(fits, weights, self.data, likelihood=self.likelihood)
+        return ShiftedMixture(fits, weights, self.data, mean_function=self.mean_function)
 
     def predict_f(self, Xnew: Any, full_cov: bool = False) -> tuple[Array, Array]:
         """Mean [N] and variance [N], or covariance [N, N], of the function, noise left out."""
         mean, variance = self.mixture.predict_f(self._inputs(Xnew), full_cov=full_cov)
         return mean.numpy()[:, 0], variance.numpy()[0 if full_cov else (slice(None), 0)]
 
-    def predict_y(self, Xnew: Any) -> tuple[Array, Array]:
-        """Mean [N] and variance [N] of new targets."""
-        mean, variance = self.mixture.predict_y(self._inputs(Xnew))
-        return mean.numpy()[:, 0], variance.numpy()[:, 0]
+    def predict_y(self, Xnew: Any, *, noise_variance: Any = None) -> tuple[Array, Array]:
+        """Mean [N] and variance [N] of new targets.
 
-    def predict_log_density(self, data: tuple[Any, Any]) -> Array:
-        """Log densities [N] of new targets under the mixture."""
+        Their noise is what was learned and, where it is given, the known variance of each [N]: that
+        of rows which were learned from says nothing of new ones.
+        """
+        X = self._inputs(Xnew)
+        mean, variance = (part.numpy()[:, 0] for part in self.mixture.predict_y(X))
+        if noise_variance is None:
+            return mean, variance
+        return mean, variance + NewNoise(self.mixture, X, noise_variance).variances
+
+    def predict_log_density(self, data: tuple[Any, Any], *, noise_variance: Any = None) -> Array:
+        """Log densities [N] of new targets under the mixture, with noise as in `predict_y`."""
         Xnew, ynew = data
-        targets = np.asarray(ynew, float).reshape(-1, 1)
-        return np.ravel(self.mixture.predict_log_density((self._inputs(Xnew), targets)))
+        X, targets = self._inputs(Xnew), np.asarray(ynew, float).reshape(-1, 1)
+        if noise_variance is None:
+            return np.ravel(self.mixture.predict_log_density((X, targets)))
+        return NewNoise(self.mixture, X, noise_variance).log_density(targets[:, 0])
 
     def predict_quantiles(
-        self, Xnew: Any, quantiles: float | Sequence[float] = (0.05, 0.5, 0.95)
+        self,
+        Xnew: Any,
+        quantiles: float | Sequence[float] = (0.05, 0.5, 0.95),
+        *,
+        noise_variance: Any = None,
     ) -> Array:
-        """Quantiles of new targets under the mixture: [N, Q]."""
+        """Quantiles of new targets under the mixture, with noise as in `predict_y`: [N, Q]."""
         levels = tuple(np.atleast_1d(quantiles))
-        found = self.mixture.predict_quantiles(self._inputs(Xnew), levels)
+        X = self._inputs(Xnew)
+        if noise_variance is not None:
+            return NewNoise(self.mixture, X, noise_variance).quantiles(np.asarray(levels, float))
+        found = self.mixture.predict_quantiles(X, levels)
         return np.asarray(found).reshape(-1, len(levels))
 
     def predict_f_samples(self, Xnew: Any, num_samples: int = 10) -> Array:
@@ -334,7 +368,12 @@ class Selection:
         fit = self.best if expression is None else self.fit_of(expression, warp)
         rows = self.data[fit.warp]
         if not posterior:
-            return gpflow_model(fit, rows, self.likelihood)
+            return gpflow_model(fit, rows, self.likelihood, self.mean_function)
+        if self.mean_function is not None:
+            raise DataError(
+                "models with the posterior of θ have no mean function. Use model() without "
+                "posterior=, or the averaged predictions."
+            )
         if fit.bound == "stochastic":
             return variational_model(fit, rows, self.likelihood)
         return models_at_samples(fit, rows, self.likelihood, num_samples)
@@ -374,22 +413,29 @@ class Selection:
 
     # More rows
 
-    def update(self, X: Any, y: Any, *, callback: Callback | None = None) -> Selection:
+    def update(
+        self, X: Any, y: Any, noise_variance: Any = None, *, callback: Callback | None = None
+    ) -> Selection:
         """The selection after more rows: fits go on from where they are, and the belief moves.
 
-        Units and inducing inputs stay. Candidates that were dropped or have failed stay out. After
-        a fit as in the VBKS paper only the new rows are looked at: what earlier ones say is in q(u)
-        and q(θ), and a point estimate of θ stays. The callback is that of `vbks.fit`.
+        Units and inducing inputs stay. Candidates that were dropped or have failed stay out. Where
+        the noise of the rows was known, that of the new ones [N] has to be given. After a fit as in
+        the VBKS paper only the new rows are looked at: what earlier ones say is in q(u) and q(θ),
+        and a point estimate of θ stays. The callback is that of `vbks.fit`.
         """
         if self.training is not None:
             from vbks.prediction.paper import update_as_paper
 
+            if noise_variance is not None:
+                raise DataError("noise_variance is no part of the VBKS paper. Leave it out.")
             return update_as_paper(self, X, y, callback)
         if callback is not None:
             raise DataError("a callback goes with fits of preset='paper'. Leave it out.")
-        data = {warp: rows.with_rows(X, y) for warp, rows in self.data.items()}
         inputs = read_inputs(X)
         self.refuse_mixed_times(inputs.labels, inputs.times)
+        if self.mean_function is not None:
+            y = np.ravel(np.asarray(y, float)) - mean_values(self.mean_function, self._inputs(X))
+        data = {warp: rows.with_rows(X, y, noise_variance) for warp, rows in self.data.items()}
         going = [k for k, fit in enumerate(self.fits) if fit.status == "fitted"]
         first = self.fits[going[0]]
         settings = {
@@ -451,6 +497,7 @@ class Selection:
         return next(iter(self.data.values()))
 
     def _inputs(self, Xnew: Any) -> Array:
+        check_precision()
         if not tf.executing_eagerly():
             raise GraphError(
                 "predictions of a selection are arrays, which cannot be part of a graph. Use those "

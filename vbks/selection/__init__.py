@@ -12,7 +12,13 @@ from vbks.selection.belief_settings import (
 from vbks.selection.budget import Budget, Purse, budget_of
 from vbks.selection.course import Course
 from vbks.selection.fixed_space import FixedSpace
-from vbks.selection.forming import averaged_weights, form_belief, log_evidences, stack
+from vbks.selection.forming import (
+    averaged_weights,
+    form_belief,
+    log_evidences,
+    stack,
+    without_far_behind,
+)
 from vbks.selection.gaussian_belief import vbks_belief
 from vbks.selection.greedy import Greedy
 from vbks.selection.growing import Growing
@@ -80,4 +86,5 @@ __all__ = [
     "stack",
     "stacking_belief",
     "vbks_belief",
+    "without_far_behind",
 ]

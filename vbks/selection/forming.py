@@ -64,9 +64,11 @@ def log_evidences(fits: Sequence[LocalFit], settings: BeliefSettings) -> Array:
     return values
 
 
-def form_belief(fits: Sequence[LocalFit], settings: BeliefSettings) -> KernelBelief:
-    """The belief over candidates, in their order."""
-    values = log_evidences(fits, settings)
+def form_belief(
+    fits: Sequence[LocalFit], settings: BeliefSettings, values: Array | None = None
+) -> KernelBelief:
+    """The belief over candidates, in their order, by their log evidences or other values [K]."""
+    values = log_evidences(fits, settings) if values is None else values
     prior = log_prior(fits, settings.prior, np.isfinite(values))
     if settings.kind == "bayes":
         return bayes_belief(values, prior, temperature=settings.temperature)
@@ -128,16 +130,19 @@ def averaged_weights(
 
 
 def without_far_behind(
-    fits: Sequence[LocalFit], settings: BeliefSettings, probabilities: Array
+    fits: Sequence[LocalFit],
+    settings: BeliefSettings,
+    probabilities: Array,
+    values: Array | None = None,
 ) -> Array:
     """Probabilities without candidates whose evidence is far behind, made to add up to one: [K].
 
     A belief whose prior variance is below the usual one, as the authors', is asked to be flat and
-    keeps all of them.
+    keeps all of them. ``values`` [K] take the place of evidences.
     """
     if settings.kind == "vbks" and settings.prior_variance < PRIOR_VARIANCE:
         return probabilities
-    values = log_evidences(fits, settings)
+    values = log_evidences(fits, settings) if values is None else values
     taking_part = values >= values.max() - FAR_BEHIND * settings.temperature
     kept = np.where(taking_part, probabilities, 0.0)
     return np.asarray(kept / kept.sum()) if kept.any() else probabilities

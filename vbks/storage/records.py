@@ -175,6 +175,10 @@ class Unpacking:
         self._left[name] = left[size:]
         return left[:size].reshape(shape)
 
+    def has(self, name: str) -> bool:
+        """Whether any numbers of a name are left."""
+        return len(self._left[name]) > 0
+
     def finish(self) -> None:
         """Refuse numbers that nobody has asked for."""
         for name, left in self._left.items():

@@ -41,14 +41,14 @@ def test_exact_look__is_at_half_of_the_rows_within_limits(num_rows: int, num_see
 def test_exact_look__has_neighbours_along_one_input() -> None:
     comparison = make_comparison(450)
     X, _ = comparison.data.arrays()
-    seen, _ = comparison.look_rows
+    seen, _ = comparison.look_rows.arrays()
     places = np.flatnonzero(np.isin(np.sort(X[:, 0]), seen[:, 0]))
     assert (np.diff(places) == 1).mean() > 0.9
     assert places[0] == 0 and places[-1] == 449
 
 
 def test_exact_look__takes_rows_at_random_of_several_inputs() -> None:
-    seen, targets = make_comparison(450, num_inputs=2).look_rows
+    seen, targets = make_comparison(450, num_inputs=2).look_rows.arrays()
     assert seen.shape == (225, 2) and targets.shape == (225,)
 
 

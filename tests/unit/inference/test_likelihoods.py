@@ -319,8 +319,8 @@ class Sampled(MonteCarloLikelihood):
 SLOPED = gpflow.functions.Linear([[0.1]], 1.0)
 
 REFUSED = {
-    "MultiClass": (lambda: MultiClass(3), "several functions or several columns"),
-    "Softmax": (lambda: Softmax(3), "several functions or several columns"),
+    "MultiClass": (lambda: MultiClass(3), "a function for each class"),
+    "Softmax": (lambda: Softmax(3), "a function for each class"),
     "SwitchedLikelihood": (lambda: SwitchedLikelihood([StudentT()]), "several columns of targets"),
     "HeteroskedasticTFPConditional": (HeteroskedasticTFPConditional, "several functions"),
     "MultiLatentTFPConditional": (

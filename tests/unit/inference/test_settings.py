@@ -22,7 +22,7 @@ LEAST = 64 * 2**20
 def choose(num_rows: int, **changes: Any) -> Any:
     settings = {
         "inference": "auto",
-        "rows": SimpleNamespace(num_rows=num_rows),
+        "rows": SimpleNamespace(num_rows=num_rows, has_known_noise=False),
         "num_candidates": 12,
         "num_inducing": min(num_rows, 100),
         "is_gaussian": True,
