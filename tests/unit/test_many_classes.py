@@ -24,7 +24,7 @@ CLASSES = (X // 3).astype(int)
         gpflow.likelihoods.MultiClass(3),
         gpflow.likelihoods.Bernoulli(),
     ],
-    ids=str,
+    ids=lambda given: given if isinstance(given, str) else type(given).__name__,
 )
 def test_many_classes__are_refused_in_one_line(likelihood: Any) -> None:
     with pytest.raises(DataError, match="Fit each of C classes against the others") as caught:
