@@ -15,7 +15,7 @@ import vbks
 from vbks.arrays import Array
 from vbks.errors import DataError, FileError, GrammarError
 from vbks.grammar import families
-from vbks.inference import LocalFit, ascent, fit_candidates
+from vbks.inference import LocalFit, ascent, climbing, fit_candidates
 from vbks.kernels import GivenValues, lay_out, registry
 from vbks.prediction import Selection
 
@@ -126,9 +126,12 @@ def test_fit__has_the_likelihood_of_the_kernel_that_was_given() -> None:
     assert not selection.model().trainable_parameters
 
 
-def test_fit__starts_from_values_that_are_free() -> None:
+def test_fit__starts_from_values_that_are_free(monkeypatch: pytest.MonkeyPatch) -> None:
     """The only start is in an optimum, or beside half of it, that data would not suggest."""
     theirs = Periodic(SquaredExponential(80.0, lengthscales=0.5), period=11.0)
+    moved = fit([theirs], restarts=1, posterior="laplace")
+    assert value_of(moved, moved.best, ".period") == pytest.approx(TRUE_PERIOD, rel=0.05)
+    monkeypatch.setattr(climbing, "MOVES", ())
     selection = fit([theirs], restarts=1, posterior="laplace")
     assert not selection.best.fixed
     assert selection.best.restarts == 1
