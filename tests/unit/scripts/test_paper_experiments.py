@@ -3,6 +3,8 @@ from __future__ import annotations
 import gpflow
 import numpy as np
 import pytest
+from benchmarks.door.figure import Figure
+from benchmarks.door.record import Line
 from benchmarks.paper_experiments import figure_2, figures_3_4, panels
 from benchmarks.paper_experiments.constants import count_until_lost, first_that_suffices
 from benchmarks.paper_experiments.figure_5 import line_through
@@ -180,3 +182,13 @@ def test_panels__find_curves_by_the_names_of_figures():
     assert panels.belief_curves(values, 3) == {"PER + LIN * (SE + RQ)": [(40.0, 0.2)]}
     assert panels.error_curves(values, 4) == {"BO": [(12.0, 1.5)]}
     assert panels.belief_curves(values, 4) == panels.error_curves(values, 3) == {}
+
+
+def test_picture__is_drawn_from_whatever_a_run_has(tmp_path):
+    where = figure_2.name_of("PER * LIN * RQ", "K12", "paper, M=16")
+    names = {figure_2.point_name(where, 0.5): 0.3, figures_3_4.belief_name(3, "SE", 40): 0.2}
+    figures = tuple(Figure(name, value, "") for name, value in names.items())
+    for own in (figures, ()):
+        line = Line("paper", own, {}, 2, 0, 1.0, False, "2026-01-01T00:00:00")
+        panels.draw(line, tmp_path / f"{len(own)}.png")
+        assert (tmp_path / f"{len(own)}.png").read_bytes().startswith(b"\x89PNG")
