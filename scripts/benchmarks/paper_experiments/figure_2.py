@@ -3,9 +3,9 @@
 Constants are chosen by exact evidence alone, as `constants` says. Then the paper's method, with its
 minibatches of 32, is given 16 inducing points, and as many as suffice: the first of `LADDER` with
 which the collapsed bound, the best that it can reach with these points, puts the true kernel first
-in nine of ten draws. Proportions are of the minibatches that training uses: 15,000 as the authors
-have them, and for the usual size half as many in K144. Beside it is what `vbks.fit` does by
-default. Structures count as true if their canonical form is that of the true kernel.
+in nine of ten draws. Proportions are of the minibatches that training uses, 15,000 as the authors
+have them. Beside it is what `vbks.fit` does by default. Structures count as true if their canonical
+form is that of the true kernel. The usual size has six draws for K12 and two for K144.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ USUAL = Size(
     draws={"K12": 6, "K144": 2},
     default_draws={"K12": 6, "K144": 2},
     more_draws=4,
-    steps={"K12": 15_000, "K144": 7_500},
+    steps={"K12": 15_000, "K144": 15_000},
     parts=15,
     ladder=LADDER,
     ladder_draws=NUM_DRAWS,
