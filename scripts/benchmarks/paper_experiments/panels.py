@@ -16,6 +16,7 @@ CURVE = r"Figure 2, (.*), (K\d+), (paper.*): median belief in it after (.*) of t
 END = r"Figure 2, (.*), (K\d+), (vbks\.fit): belief in it at the end, mean()"
 BELIEF = r"Figure (\d)a, (.*): belief after (\d+) steps"
 TIMES = r"Figure 5, B=(\d+): time of (\d+) steps"
+SLOPES = r"Figure 5, B=(\d+): time of a step"
 
 Points = dict[str, list[tuple[float, float]]]
 """Points of curves by their labels."""
@@ -39,7 +40,9 @@ def draw(line: Line, path: Path) -> None:
         rows[1, 2 * k + 1].set_xscale("log")
     _plot(rows[2, 0], time_curves(values), "steps")
     rows[2, 0].set_title("Figure 5: seconds", fontsize="medium")
-    for panel in (*rows[0, len(problems) :], *rows[2, 1:]):
+    _plot(rows[2, 1], slope_curve(values), "rows of a minibatch")
+    rows[2, 1].set_title("Figure 5: milliseconds of a step", fontsize="medium")
+    for panel in (*rows[0, len(problems) :], *rows[2, 2:]):
         panel.set_axis_off()
     canvas.suptitle(f"Experiments of the VBKS paper, {line.cores} cores, {line.date[:10]}")
     canvas.savefig(path, dpi=100)
@@ -81,6 +84,12 @@ def time_curves(values: dict[str, float]) -> Points:
     for found, value in _found(TIMES, values):
         curves.setdefault(f"B={found[1]}", []).append((float(found[2]), value))
     return curves
+
+
+def slope_curve(values: dict[str, float]) -> Points:
+    """Milliseconds of a step against rows of a minibatch."""
+    points = [(float(found[1]), value) for found, value in _found(SLOPES, values)]
+    return {"slope": points} if points else {}
 
 
 def _found(pattern: str, values: dict[str, float]) -> Iterator[tuple[re.Match[str], float]]:

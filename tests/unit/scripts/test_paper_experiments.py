@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from benchmarks.door.figure import Figure
 from benchmarks.door.record import Line
-from benchmarks.paper_experiments import figure_2, figures_3_4, panels
+from benchmarks.paper_experiments import figure_2, figure_5, figures_3_4, panels
 from benchmarks.paper_experiments.constants import count_until_lost, first_that_suffices
 from benchmarks.paper_experiments.figure_5 import line_through
 from benchmarks.paper_experiments.problems import (
@@ -174,6 +174,8 @@ def test_panels__find_curves_by_the_names_of_figures():
         figures_3_4.belief_name(3, "PER + LIN * (SE + RQ)", 40): 0.2,
         f"{figures_3_4.error_name(4, 'BO', 0)}: RMSE, mean": 1.5,
         f"{figures_3_4.error_name(4, 'BO', 0)}: time, mean": 12.0,
+        figure_5.point_name(32, 25): 1.25,
+        "Figure 5, B=32: time of a step": 50.0,
     }
     assert panels.figure_2_curves(values, problem, "K12") == {
         "paper, M=16": [(0.5, 0.3), (1.0, 0.6)],
@@ -181,6 +183,8 @@ def test_panels__find_curves_by_the_names_of_figures():
     }
     assert panels.belief_curves(values, 3) == {"PER + LIN * (SE + RQ)": [(40.0, 0.2)]}
     assert panels.error_curves(values, 4) == {"BO": [(12.0, 1.5)]}
+    assert panels.time_curves(values) == {"B=32": [(25.0, 1.25)]}
+    assert panels.slope_curve(values) == {"slope": [(32.0, 50.0)]}
     assert panels.belief_curves(values, 4) == panels.error_curves(values, 3) == {}
 
 
