@@ -122,7 +122,7 @@ def test_catalogue__finds_modules_and_their_first_sentences(tmp_path: Path) -> N
     assert catalogue(tmp_path) == {"bank": "All kernels at once."}
 
 
-@pytest.mark.parametrize("name", ["averaging", "calibration", "series", "synthetic"])
+@pytest.mark.parametrize("name", ["averaging", "calibration", "paper", "series"])
 def test_catalogue__has_what_measures_answers_and_says_what_it_is(name: str) -> None:
     assert catalogue()[name].endswith((".", "?"))
 
