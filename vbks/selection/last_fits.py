@@ -167,32 +167,26 @@ class _State:
         if not np.isfinite(self.slack) or np.isfinite(self.values).sum() <= FIRST:
             return left
         rests = np.cumsum(self._expected_shares(left)[::-1])[::-1]
-        return [
-            k for k, rest in zip(left, rests, strict=True) if self._most(k) > SHARE or rest > REST
-        ]
-
-    def _expected_shares(self, left: Sequence[int]) -> Array:
-        """The share of the belief that each of those left is expected to hold."""
-        expected = np.array([self._highest(k, is_expected=True) for k in left])
-        done = [self._total()] if self.done else []
-        return np.asarray(np.exp(expected - logsumexp([*expected, *done])))
+        is_going = (self._most(left) > SHARE) | (rests > REST)
+        return [k for k, goes in zip(left, is_going, strict=True) if goes]
 
     def ended(self) -> list[LocalFit]:
         """Last fits in their places, and the others as dropped with what they could have held."""
         best = max(fit.log_evidence() for fit in self.fits if fit.status == "fitted")
         late = set(self.going())
-        left = set(self._left())
+        left = self._left()
+        most = dict(zip(left, map(float, self._most(left)), strict=True))
         result = []
         for k, fit in enumerate(self.fits):
             if k in self.done:
                 result.append(self.done[k])
-            elif k in left:
+            elif k in most:
                 dropped = (
                     replace(fit, status="dropped", reason=NO_TIME)
                     if k in late
                     else left_behind(fit, best, "search")
                 )
-                result.append(replace(dropped, most_probable=self._most(k)))
+                result.append(replace(dropped, most_probable=most[k]))
             else:
                 result.append(left_behind(fit, best, "search"))
         return result
@@ -203,7 +197,7 @@ class _State:
         if not left:
             return ""
         together = float(self._expected_shares(left).sum())
-        alone = max(map(self._most, left))
+        alone = float(self._most(left).max())
         late = len(self.going())
         start = ""
         if late:
@@ -221,11 +215,7 @@ class _State:
 
     def holders(self) -> list[int]:
         """Places of last fits that hold most of the belief, or of all if none is to be left out."""
-        values = {
-            k: fit.log_evidence() + self.log_prior[k]
-            for k, fit in self.done.items()
-            if fit.status == "fitted"
-        }
+        values = self._known()
         places = sorted(values, key=lambda k: -values[k])
         shares = np.exp([values[k] - self._total() for k in places])
         before = np.cumsum(shares) - shares
@@ -240,35 +230,41 @@ class _State:
         known = [k for k in np.flatnonzero(np.isfinite(self.values)) if k not in self.done]
         return sorted(map(int, known), key=lambda k: -self.values[k])
 
-    def _total(self) -> float:
-        """log Σ p(k) exp(Lₖ) of the last fits, or what the best of the search has at least."""
-        found = [
-            fit.log_evidence() + self.log_prior[k]
+    def _known(self) -> dict[int, float]:
+        """log p(k) + Lₖ of the last fits, by their places."""
+        return {
+            k: fit.log_evidence() + float(self.log_prior[k])
             for k, fit in self.done.items()
             if fit.status == "fitted"
-        ]
+        }
+
+    def _total(self) -> float:
+        """log Σ p(k) exp(Lₖ) of the last fits, or what the best of the search has at least."""
+        found = list(self._known().values())
         return float(logsumexp(found)) if found else float(self.values.max())
 
-    def _highest(self, k: int, is_expected: bool = False) -> float:
-        """log p(k) + Lₖ that a last fit could have at most, or log E exp(that) as gains vary."""
-        gains = [
-            fit.log_evidence() + self.log_prior[j] - self.values[j]
-            for j, fit in self.done.items()
-            if fit.status == "fitted"
-        ]
+    def _gain(self, is_expected: bool = False) -> float:
+        """Nats that a last fit could gain at most, or log E exp(that) as gains vary."""
+        gains = [value - self.values[k] for k, value in self._known().items()]
         if not gains:
-            return float(self.values[k] + (0.0 if is_expected else self.slack))
+            return 0.0 if is_expected else self.slack
         spread = self.slack
         if len(gains) >= KNOWN:
             spread = min(self.slack, max(LEAST_SPREAD, 2.0 * float(np.std(gains, ddof=1))))
         if is_expected:
             spread = min(spread, 0.125 * spread**2)
-        return float(self.values[k] + np.mean(gains) + spread)
+        return float(np.mean(gains)) + spread
 
-    def _most(self, k: int) -> float:
-        """The share of the belief that a candidate could hold at most."""
-        highest = self._highest(k)
-        return float(np.exp(highest - np.logaddexp(highest, self._total())))
+    def _most(self, left: Sequence[int]) -> Array:
+        """The share of the belief that each of those left could hold at most."""
+        highest = self.values[list(left)] + self._gain()
+        return np.asarray(np.exp(highest - np.logaddexp(highest, self._total())))
+
+    def _expected_shares(self, left: Sequence[int]) -> Array:
+        """The share of the belief that each of those left is expected to hold."""
+        expected = self.values[list(left)] + self._gain(is_expected=True)
+        done = [self._total()] if self.done else []
+        return np.asarray(np.exp(expected - logsumexp([*expected, *done])))
 
 
 def _with_posterior(fit: LocalFit, again: LocalFit) -> LocalFit:
