@@ -15,6 +15,7 @@ from scipy.special import logsumexp, ndtr, ndtri
 from vbks.arrays import Array, Mask, Rows
 from vbks.data import Log, Units
 from vbks.data.warped_normal import MOST_LOG_SD
+from vbks.errors import DataError
 
 LOG_TWO_PI = math.log(2.0 * math.pi)
 
@@ -105,6 +106,14 @@ def mixture_log_density(parts: Sequence[WarpedGaussians], y: Array) -> Array:
     """Log densities of targets [N] under a mixture."""
     terms = np.concatenate([part.log_densities(y) for part in parts])
     return np.asarray(logsumexp(terms, axis=0))
+
+
+def quantile_levels(quantiles: Sequence[float]) -> Array:
+    """Levels [Q] that were asked for, if they are between 0 and 1."""
+    levels = np.asarray(quantiles, np.float64)
+    if levels.ndim != 1 or not np.all((levels > 0.0) & (levels < 1.0)):
+        raise DataError(f"quantiles are {quantiles}, expected numbers between 0 and 1.")
+    return levels
 
 
 def mixture_quantiles(parts: Sequence[WarpedGaussians], levels: Array) -> Array:

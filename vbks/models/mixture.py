@@ -27,6 +27,7 @@ from vbks.models.differentiable import (
     with_gradient,
     without_gradient,
 )
+from vbks.models.marginals import quantile_levels
 from vbks.models.new_inputs import NewInputs, read_new_inputs, refuse_not_finite
 from vbks.models.posteriors import Data, as_tensor
 from vbks.models.serving import ServedMixture
@@ -152,9 +153,7 @@ class KernelMixture(BayesianModel):
 
         Those of targets whose noise is not Gaussian are estimated from samples.
         """
-        levels = np.asarray(quantiles, np.float64)
-        if levels.ndim != 1 or not np.all((levels > 0.0) & (levels < 1.0)):
-            raise DataError(f"quantiles are {quantiles}, expected numbers between 0 and 1.")
+        levels = quantile_levels(quantiles)
         refuse_graph("quantiles")
         inputs = self._inputs(Xnew)
         found = as_tensor(self._average.quantiles(inputs.array, levels, noisy=of_y))

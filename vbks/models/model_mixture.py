@@ -15,7 +15,7 @@ from vbks.data import Units
 from vbks.errors import DataError, VbksError
 from vbks.models.components import NEGLIGIBLE, without_negligible
 from vbks.models.differentiable import refuse_graph, without_gradient
-from vbks.models.marginals import WarpedGaussians, mixture_quantiles
+from vbks.models.marginals import WarpedGaussians, mixture_quantiles, quantile_levels
 from vbks.models.observations import draw_of
 from vbks.models.posteriors import as_tensor
 from vbks.models.variational_svgp import SPREAD, VariationalSVGP
@@ -116,9 +116,7 @@ class ModelMixture(BayesianModel):
         self, Xnew: InputData, quantiles: Sequence[float] = QUANTILES, of_y: bool = True
     ) -> tf.Tensor:
         """Quantiles [N, Q] of new data, or of the function, for one output and Gaussian noise."""
-        levels = np.asarray(quantiles, np.float64)
-        if levels.ndim != 1 or not np.all((levels > 0.0) & (levels < 1.0)):
-            raise DataError(f"quantiles are {quantiles}, expected numbers between 0 and 1.")
+        levels = quantile_levels(quantiles)
         refuse_graph("quantiles")
         parts = [
             self._gaussians(model, share, Xnew, of_y)
