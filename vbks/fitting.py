@@ -129,7 +129,8 @@ def fit(
         inference: "exact", "collapsed" or "stochastic" for all fits; by default what rows and
             candidates allow: a search by the collapsed bound, and the best of it fitted exactly.
         posterior: q(θ) with the best "full" or "diagonal" covariance, or that of "laplace", or a
-            "point"; by default full where that is quick.
+            "point"; by default that of Laplace, and full for the candidates that hold most of the
+            belief where that is quick.
         num_inducing: inducing points of collapsed and stochastic fits.
         batch_size: rows of a minibatch.
         likelihood: "gaussian" or another name, or a scalar GPflow likelihood.
