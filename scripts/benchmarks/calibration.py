@@ -1,8 +1,7 @@
 """How sure beliefs are beside how often they are right, on data drawn from the fitted model.
 
 The structure of each data set is one of a list, all alike in probability; its θ, noise included, is
-drawn from the priors that the fits have. Inputs are evenly spaced, so that a period below two
-spacings looks like a longer one; targets stay as they were drawn, because shifting and scaling
+drawn from the priors that the fits have. Inputs are evenly spaced; targets stay as they were drawn, because shifting and scaling
 them would make another model. So Bayes' posterior is calibrated exactly if its evidences are, and
 what it misses is their error. Candidates are fitted as `vbks.fit` fits a space: all by Laplace's
 approximation, and those that could hold more than a hundredth of the belief to the end, with
@@ -39,7 +38,7 @@ from vbks.grammar import Expression, space, structures
 from vbks.inference import LocalFit
 from vbks.inference.proposal import pairs_of
 from vbks.inference.settings import usual_restarts
-from vbks.kernels import Bank, Normal, lay_out, slot_priors
+from vbks.kernels import Bank, Normal, lay_out, measure_inputs, slot_priors
 from vbks.prediction import Selection
 from vbks.selection import Budget, LastFits, Purse
 from vbks.selection.plan import SLACK
@@ -141,7 +140,7 @@ def draw_rows(expression: Expression, num_rows: int, rng: np.random.Generator) -
     """Rows of the model that is fitted: θ and noise from their priors, inputs of variance one."""
     X = np.arange(num_rows, dtype=float)[:, np.newaxis]
     X = (X - X.mean()) / X.std()
-    theta = _draw_theta(expression, rng)
+    theta = _draw_theta(expression, X, rng)
     bank = Bank([expression])
     covariance = bank(theta[np.newaxis], X)[0].numpy()
     noise = bank.noise(theta[np.newaxis], X)[0].numpy()
@@ -159,8 +158,8 @@ def tenths(beliefs: Array, hits: Mask) -> list[Tenth]:
     ]
 
 
-def _draw_theta(expression: Expression, rng: np.random.Generator) -> Array:
-    priors = slot_priors(lay_out(expression))
+def _draw_theta(expression: Expression, X: Array, rng: np.random.Generator) -> Array:
+    priors = slot_priors(lay_out(expression), summaries=measure_inputs(X))
     normals = [prior for prior in priors if isinstance(prior, Normal)]
     if len(normals) < len(priors):
         raise RuntimeError(f"a prior of '{expression}' is not normal, which is not foreseen here.")

@@ -27,6 +27,7 @@ from vbks.kernels import (
     lay_out,
     long_to_short,
     moved_changes,
+    moved_lines,
     moved_periods,
     num_waves,
     start_scales,
@@ -79,7 +80,7 @@ MOVE_EVALUATIONS = 60
 MOVE_SCHEDULE = ((10, 2), (25, 1))
 """... and how many of these, one for each change and two for each wave, go on after so many."""
 
-MOVES = (moved_changes, moved_periods)
+MOVES = (moved_changes, moved_periods, moved_lines)
 
 BEGINNING = 16
 """Evaluations of a climb after which candidates far behind leave, where there are many."""

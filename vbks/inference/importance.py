@@ -10,15 +10,12 @@ from scipy.special import gammaln, logsumexp
 
 from vbks.arrays import Array, Mask, Rows
 
-ITERATIONS = (3, 8)
+ITERATIONS = (2, 4)
 """Times that samples are drawn, at least and at most; after each, the proposal is fitted to all
-samples so far ..."""
+samples so far. More and smaller ones fit it to too few, and lose what these have missed."""
 
 ENOUGH = 0.05
-"""... until the standard error is below this, in nats: evidences that differ by less are alike."""
-
-FIRST_SHARE = 0.5
-"""Of the samples of a later iteration, in each of the first ones: easy posteriors need no more."""
+"""Sampling ends at this standard error in nats: evidences that differ by less are alike."""
 
 LEAST_AT_ONCE = 64
 """Samples that are drawn at once at least; with fewer in all there are fewer iterations."""
@@ -41,7 +38,7 @@ LEAST_SHARE = 0.01
 """Components with a smaller share of the weights are dropped after each iteration, but for the
 prior, which keeps this share."""
 
-CAUTION = 2.0
+CAUTION = 10.0
 """Effective samples for each dimension at which a component moves half of the way to them."""
 
 LogDensities = Callable[[Rows, Array], Array]
@@ -171,11 +168,10 @@ def estimate_evidences(
     runs = [_begin(target, rng) for target, rng in zip(targets, rngs, strict=True)]
     going = {k: run for k, run in enumerate(runs) if run is not None}
     least, most = ITERATIONS
-    usual = max(LEAST_AT_ONCE, num_samples // most)
-    for iteration in range(1, min(most, max(1, num_samples // usual)) + 1):
+    num = max(LEAST_AT_ONCE, num_samples // most)
+    for iteration in range(1, min(most, max(1, num_samples // num)) + 1):
         if not going:
             break
-        num = usual if iteration > least else max(LEAST_AT_ONCE, round(FIRST_SHARE * usual))
         theta = np.concatenate([run.draw(num) for run in going.values()])
         values = log_densities(np.repeat(list(going), num), theta).reshape(len(going), num)
         for run, own in zip(going.values(), values, strict=True):

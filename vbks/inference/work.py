@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
@@ -13,6 +14,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import tensorflow as tf
 
+from vbks.arrays import Array
 from vbks.grammar.expression import leaves
 from vbks.inference.candidate import Candidate
 from vbks.inference.comparison import Comparison
@@ -23,6 +25,9 @@ from vbks.kernels import is_batchable, num_waves
 
 USUAL_COST = 3.0
 """Of a candidate that counts as one: three leaves, one wave. Dearer ones fill a chunk sooner."""
+
+MANY = 8
+"""Chunks from which on their number is a multiple of this: machines have 1, 2, 4 or 8 devices."""
 
 _FAILURES = (tf.errors.OpError, MemoryError, np.linalg.LinAlgError)
 """What a candidate may do to the work that it is part of."""
@@ -160,14 +165,29 @@ def cut(candidates: Sequence[Unfitted], comparison: Comparison) -> list[list[int
 
 
 def _filled(places: Sequence[int], candidates: Sequence[Unfitted], most: int) -> list[list[int]]:
-    """Chunks of at most so many, and fewer if they are dearer than usual."""
-    chunks: list[list[int]] = []
-    left = 0.0
-    for k in places:
-        size = max(1.0, cost_of(candidates[k]) / USUAL_COST)
-        if size > left:
-            chunks.append([])
-            left = float(most)
-        chunks[-1].append(k)
-        left -= size
+    """Chunks that cost about the same, of at most ``most`` candidates of the usual cost."""
+    if most == 1:
+        return [[k] for k in places]
+    sizes = np.array([max(1.0, cost_of(candidates[k]) / USUAL_COST) for k in places])
+    num = num_chunks(sizes.sum() / most)
+    while max(map(len, chunks := _shared_out(places, sizes, num))) > most:
+        num = num_chunks(num + 1)
     return chunks
+
+
+def _shared_out(places: Sequence[int], sizes: Array, num: int) -> list[list[int]]:
+    """So many chunks, or fewer, each of which ends where it has had its share of the cost."""
+    middles = np.cumsum(sizes) - 0.5 * sizes
+    owners = (num * middles / sizes.sum()).astype(int)
+    return [
+        [places[k] for k in np.flatnonzero(owners == own)] for own in dict.fromkeys(owners.tolist())
+    ]
+
+
+def num_chunks(least: float) -> int:
+    """How many chunks there are where so many would do: 1, 2, 4 or a multiple of 8.
+
+    Then that many devices, or a part of them, have as much to do as each other.
+    """
+    num = max(1, math.ceil(least))
+    return 1 << (num - 1).bit_length() if num <= MANY else MANY * math.ceil(num / MANY)

@@ -11,6 +11,7 @@ from vbks.kernels.gpflow_bank import GPflowBank, KernelBank, bank_of
 from vbks.kernels.inheritance import Parent
 from vbks.kernels.layout import Layout, Slot, lay_out
 from vbks.kernels.moved_changes import moved_changes
+from vbks.kernels.moved_lines import moved_lines
 from vbks.kernels.moved_periods import moved_periods
 from vbks.kernels.parameters import (
     Fixed,
@@ -29,7 +30,7 @@ from vbks.kernels.reading import KernelReading, from_gpflow, read_standardised
 from vbks.kernels.registry import family_of, register_family, registered_families
 from vbks.kernels.starts import candidate_rng, draw_starts, halved_periods, long_to_short
 from vbks.kernels.suggestions import num_waves
-from vbks.kernels.summaries import summarise_inputs
+from vbks.kernels.summaries import measure_inputs, summarise_inputs
 from vbks.kernels.terms import is_batchable
 
 __all__ = [
@@ -63,7 +64,9 @@ __all__ = [
     "is_batchable",
     "lay_out",
     "long_to_short",
+    "measure_inputs",
     "moved_changes",
+    "moved_lines",
     "moved_periods",
     "num_free_parameters",
     "num_traces",

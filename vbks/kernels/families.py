@@ -120,8 +120,27 @@ MIXTURE = Parameter("alpha", Normal(0.0, 1.0), start=_start_normal(0.0, 0.7))
 WAVE_LENGTHSCALE = Parameter("lengthscales", Normal(0.0, 1.0), per_input=True)
 """In units of the phase, not of the input: 1 is a rounded wave, 0.1 a train of spikes."""
 
-PERIOD = Parameter("period", Normal(-1.5, 1.5), per_input=True, start=start_period)
-"""A fifteenth of the range; two standard deviations reach a three-hundredth and the range."""
+LEAST_PERIOD_SD = 0.5
+"""Standard deviation of the logarithm of a period at least, where there are few rows."""
+
+
+def period_prior(x: InputSummary) -> Normal:
+    """Between two spacings and the range of an input, with two standard deviations to either.
+
+    A shorter wave cannot be told from a longer one where rows are evenly spaced. A prior that does
+    not know the rows would have half of its mass there for 40 of them, and too little at a day for
+    years of quarters of an hour.
+    """
+    longest = math.log(x.range)
+    shortest = min(math.log(2.0 * x.spacing), longest) if x.spacing > 0.0 else longest
+    sd = max(LEAST_PERIOD_SD, 0.25 * (longest - shortest))
+    return Normal(0.5 * (shortest + longest), sd)
+
+
+PERIOD = Parameter(
+    "period", Normal(-1.5, 1.5), per_input=True, start=start_period, prior_at=period_prior
+)
+"""Where the inputs are not known, a fifteenth of the range, as for 600 evenly spaced rows."""
 
 LOCATION = Parameter(
     "location", Normal(0.0, 2.0), positive=False, per_input=True, start=start_location

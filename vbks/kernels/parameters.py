@@ -195,6 +195,8 @@ class Parameter:
 
     The unconstrained value is the logarithm of a positive parameter, or the parameter itself.
     ``start`` draws an unconstrained starting value; without it, starts come from the prior.
+    ``prior_at`` is the prior where the inputs are known, if that depends on them; ``prior`` stands
+    for it where they are not.
     """
 
     name: str
@@ -202,6 +204,11 @@ class Parameter:
     positive: bool = True
     per_input: bool = False
     start: Start | None = None
+    prior_at: Callable[[InputSummary], Normal] | None = None
+
+    def prior_given(self, summary: InputSummary) -> Normal:
+        """The prior of the unconstrained value on an input."""
+        return self.prior if self.prior_at is None else self.prior_at(summary)
 
     def draw_start(self, rng: np.random.Generator, summary: InputSummary) -> float:
         """Draw one unconstrained starting value."""

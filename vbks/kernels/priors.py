@@ -21,6 +21,7 @@ from vbks.kernels.parameters import (
     Prior,
     StudentT,
 )
+from vbks.kernels.summaries import pooled
 
 FLATTER = 10.0
 """How many times wider the priors of "flat" are than ours. They cost a few hundredths of a nat
@@ -55,7 +56,8 @@ def slot_priors(
 ) -> tuple[Prior, ...]:
     """The prior of each slot of θ, for inputs and targets that are standardised.
 
-    Preset "vbks" has the priors of the families. "flat" has the same so wide that the highest
+    Preset "vbks" has the priors of the families, of which that of periods is about the inputs where
+    ``summaries`` of these are given. "flat" has the same so wide that the highest
     posterior is the highest likelihood, as CKS and ABCD fit. "skc" has those of appendix I of the
     SKC paper for noise, LIN, SE and PER, and those of "vbks" for what the paper does not have;
     periods need ``summaries`` of all inputs and the number of rows. Some of its priors are flat, so
@@ -70,7 +72,14 @@ def slot_priors(
 def _vbks_priors(
     layout: Layout, summaries: Sequence[InputSummary], num_rows: int
 ) -> tuple[Prior, ...]:
-    return tuple(slot.parameter.prior for slot in layout.slots)
+    return tuple(_prior_of(slot, summaries) for slot in layout.slots)
+
+
+def _prior_of(slot: Slot, summaries: Sequence[InputSummary]) -> Normal:
+    if slot.parameter.prior_at is None or not summaries:
+        return slot.parameter.prior
+    own = pooled(summaries) if slot.dim is None else summaries[slot.dim]
+    return slot.parameter.prior_given(own)
 
 
 def _skc_priors(
@@ -89,7 +98,7 @@ def _skc_priors(
 def _flat_priors(
     layout: Layout, summaries: Sequence[InputSummary], num_rows: int
 ) -> tuple[Prior, ...]:
-    priors = (slot.parameter.prior for slot in layout.slots)
+    priors = (_prior_of(slot, summaries) for slot in layout.slots)
     return tuple(Normal(prior.mean, FLATTER * prior.sd) for prior in priors)
 
 

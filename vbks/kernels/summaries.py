@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -44,18 +45,31 @@ def summarise_inputs(X: npt.ArrayLike, y: npt.ArrayLike) -> tuple[InputSummary, 
     return tuple(_summary(x, targets) for x in np.asarray(X, float).reshape(len(targets), -1).T)
 
 
-def _summary(x: Array, y: Array) -> InputSummary:
-    distinct, _ = merge_repeats(x, y)
+def measure_inputs(X: npt.ArrayLike) -> tuple[InputSummary, ...]:
+    """Range and spacing of each input, which priors are about: columns of X [N, D]."""
+    return tuple(_measured(np.unique(x)) for x in np.asarray(X, float).T)
+
+
+def _measured(distinct: Array) -> InputSummary:
     if len(distinct) < 2:
         centre = float(distinct.sum())
-        return InputSummary(centre - 0.5, centre + 0.5, 1.0, level=float(y.mean()))
-    spacing = float(np.median(np.diff(distinct)))
+        return InputSummary(centre - 0.5, centre + 0.5, 1.0)
+    return InputSummary(
+        float(distinct[0]), float(distinct[-1]), float(np.median(np.diff(distinct)))
+    )
+
+
+def _summary(x: Array, y: Array) -> InputSummary:
+    distinct, _ = merge_repeats(x, y)
+    measured = _measured(distinct)
+    if len(distinct) < 2:
+        return replace(measured, level=float(y.mean()))
     places = quiet_places(x, y) if len(distinct) >= LEAST_PLACES else ()
     changes, windows = stretches(x, y)
     return InputSummary(
-        float(x.min()),
-        float(x.max()),
-        spacing,
+        measured.low,
+        measured.high,
+        measured.spacing,
         period_candidates(x, y),
         tuple(QuietPlace(place, _line_periods(x, y, place)) for place in places),
         len(x) / len(distinct),

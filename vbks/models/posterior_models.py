@@ -17,9 +17,10 @@ from gpflow.models import GPR, SGPR, SVGP
 from vbks.arrays import Array, Rows
 from vbks.data import TrainingData
 from vbks.errors import DataError
+from vbks.inference.comparison import SUMMARY_ROWS
 from vbks.inference.likelihoods import Likelihood
 from vbks.inference.local_fit import LocalFit, Mode
-from vbks.kernels import lay_out
+from vbks.kernels import Layout, lay_out, measure_inputs, slot_priors
 from vbks.kernels.conversion import bindings
 from vbks.kernels.gpflow_kernels import FamilyKernel
 from vbks.models.components import draw_components
@@ -67,14 +68,15 @@ def variational_model(fit: LocalFit, data: TrainingData, likelihood: Likelihood)
     shift, slope = (np.concatenate([part[place] for part in found]) for place in (1, 2))
     layout, mode = lay_out(fit.expression, fit.num_inputs, fit.ard), fit.modes[0]
     covariance = _covariance(fit)
+    prior_mean, prior_sd = _prior(layout, data)
     q_mu, q_sqrt = _unwhitened(model, fit.inducing)
     result = VariationalSVGP(
         kernel,
         noise,
         fit.inducing,
         covariance=covariance,
-        prior_mean=shift + slope * (layout.prior_mean - mode.mean)[slots],
-        prior_sd=np.abs(slope) * layout.prior_sd[slots],
+        prior_mean=shift + slope * (prior_mean - mode.mean)[slots],
+        prior_sd=np.abs(slope) * prior_sd[slots],
         mean_function=model.mean_function,
         q_mu=q_mu,
         q_sqrt=q_sqrt,
@@ -86,6 +88,13 @@ def variational_model(fit: LocalFit, data: TrainingData, likelihood: Likelihood)
         factor = _factor(slope[:, np.newaxis] * mode.factor[slots])
         result.q_theta.sqrt.assign(factor if covariance == "full" else np.diag(factor))
     return result
+
+
+def _prior(layout: Layout, data: TrainingData) -> tuple[Array, Array]:
+    """Means and standard deviations of p(θ): [H] and [H]."""
+    X, _ = data.sample(SUMMARY_ROWS, np.random.default_rng(0))
+    priors = slot_priors(layout, summaries=measure_inputs(X))
+    return np.array([p.centre for p in priors]), np.array([p.precision**-0.5 for p in priors])
 
 
 def _covariance(fit: LocalFit) -> Covariance:

@@ -176,7 +176,7 @@ def test_skc_period__is_about_its_own_input() -> None:
 def test_skc_priors__keep_what_the_paper_does_not_have() -> None:
     text = "RQ + C + CP[1](RQ, PER0) * (RQ + C)"
     layout = lay_out(text)
-    assert tuple(skc(text).values())[1:] == slot_priors(layout)[1:]
+    assert tuple(skc(text).values())[1:] == slot_priors(layout, summaries=LINE)[1:]
 
 
 def test_skc_period__needs_the_data() -> None:
@@ -197,3 +197,40 @@ def test_flat_priors__are_ours_but_ten_times_wider() -> None:
     for narrow, wide in zip(ours, flat, strict=True):
         assert wide.mean == narrow.mean
         assert wide.sd == pytest.approx(10.0 * narrow.sd)
+
+
+def period_prior_of(*summaries: InputSummary, text: str = "PER", preset: str = "vbks") -> Prior:
+    layout = lay_out(text, len(summaries))
+    slot = next(k for k, name in enumerate(layout.names) if "period" in name)
+    return slot_priors(layout, preset, summaries)[slot]
+
+
+def test_period_prior__has_two_sds_to_two_spacings_and_to_the_range() -> None:
+    for spacing in (0.1, 0.01, 0.0001):
+        prior = period_prior_of(InputSummary(-1.5, 2.0, spacing))
+        assert prior.mean - 2.0 * prior.sd == pytest.approx(math.log(2.0 * spacing))
+        assert prior.mean + 2.0 * prior.sd == pytest.approx(math.log(3.5))
+
+
+def test_period_prior__is_about_its_own_input() -> None:
+    years, hours = InputSummary(-1.5, 2.0, 0.1), InputSummary(-2.0, 2.0, 0.001)
+    assert period_prior_of(years, hours, text="PER[2]") == period_prior_of(hours)
+    assert period_prior_of(years, hours, text="PER[1]") == period_prior_of(years)
+
+
+def test_period_prior__keeps_a_width_where_there_are_few_places() -> None:
+    for spacing in (0.0, 1.0, 3.5):
+        prior = period_prior_of(InputSummary(-1.5, 2.0, spacing))
+        assert prior.sd == 0.5
+        assert prior.mean <= math.log(3.5)
+
+
+def test_period_prior__without_inputs_is_the_familys() -> None:
+    layout = lay_out("PER")
+    assert slot_priors(layout)[layout.names.index(".period")] == Normal(-1.5, 1.5)
+
+
+def test_flat_prior__of_a_period_is_ten_times_wider_than_that_of_its_input() -> None:
+    x = InputSummary(-1.5, 2.0, 0.01)
+    ours, flat = period_prior_of(x), period_prior_of(x, preset="flat")
+    assert (flat.mean, flat.sd) == (ours.mean, pytest.approx(10.0 * ours.sd))
