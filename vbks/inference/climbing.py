@@ -80,6 +80,12 @@ MOVE_EVALUATIONS = 60
 MOVE_SCHEDULE = ((10, 2), (25, 1))
 """... and how many of these, one for each change and two for each wave, go on after so many."""
 
+MOVE_ROUNDS = 3
+"""Times that parts are moved at most, each time for those that gained by the last ..."""
+
+GAIN = 0.5
+"""... at least this many nats."""
+
 MOVES = (moved_changes, moved_periods, moved_lines)
 
 BEGINNING = 16
@@ -294,25 +300,37 @@ def _long_to_short(candidate: Candidate, comparison: Comparison) -> Array:
 def move_parts(
     chunk: Sequence[Candidate], comparison: Comparison, evidence: Evidence
 ) -> list[Candidate]:
-    """Climb once more from the best other place of each change and the best other period.
+    """Climb again from other places of changes, other periods and other zeros of lines.
 
-    Of all places of one of several changes, and of all periods of a wave, with the rest as it was
-    found, the one with the highest log posterior is climbed from. Candidates keep what they had
-    besides. Children have had their changes and waves from their parents.
+    Candidates that gain by it have their parts moved from there once more, as a wave with another
+    period may go with a line on the other side. Children have had all this from their parents.
     """
-    own = [k for k, c in enumerate(chunk) if not c.has_begun and c.parent is None and len(c.values)]
-    places = {k: _moved(chunk[k], comparison) for k in own}
-    places = {k: found for k, found in places.items() if found}
-    if not places:
-        return list(chunk)
-    chosen = [chunk[k] for k in places]
-    starts = _best_places(chosen, list(places.values()), comparison, evidence)
-    schedules = [MOVE_SCHEDULE] * len(chosen)
-    climbed = climb_from(chosen, starts, comparison, evidence, schedules, MOVE_EVALUATIONS)
     moved = list(chunk)
-    for k, candidate in zip(places, climbed, strict=True):
-        moved[k] = _together(chunk[k], candidate)
+    going = [k for k, c in enumerate(chunk) if not c.has_begun and c.parent is None]
+    for _ in range(MOVE_ROUNDS):
+        going = [k for k in going if len(moved[k].values)]
+        places = {k: found for k in going if (found := _moved(moved[k], comparison))}
+        if not places:
+            break
+        again = _climb_from_places(
+            [moved[k] for k in places], list(places.values()), comparison, evidence
+        )
+        going = [k for k, c in zip(places, again, strict=True) if c.best > moved[k].best + GAIN]
+        moved = [dict(zip(places, again, strict=True)).get(k, c) for k, c in enumerate(moved)]
     return moved
+
+
+def _climb_from_places(
+    chunk: Sequence[Candidate],
+    places: Sequence[Sequence[Array]],
+    comparison: Comparison,
+    evidence: Evidence,
+) -> list[Candidate]:
+    """Climb from the best of each list of places; candidates keep what they had besides."""
+    starts = _best_places(chunk, places, comparison, evidence)
+    schedules = [MOVE_SCHEDULE] * len(chunk)
+    climbed = climb_from(chunk, starts, comparison, evidence, schedules, MOVE_EVALUATIONS)
+    return [_together(own, other) for own, other in zip(chunk, climbed, strict=True)]
 
 
 def _moved(candidate: Candidate, comparison: Comparison) -> list[Array]:
