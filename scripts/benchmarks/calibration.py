@@ -1,14 +1,14 @@
 """How sure beliefs are beside how often they are right, on data drawn from the fitted model.
 
 The structure of each data set is one of a list, all alike in probability; its θ, noise included, is
-drawn from the priors that the fits have. Inputs are evenly spaced; targets stay as they were drawn, because shifting and scaling
-them would make another model. So Bayes' posterior is calibrated exactly if its evidences are, and
-what it misses is their error. Candidates are fitted as `vbks.fit` fits a space: all by Laplace's
-approximation, and those that could hold more than a hundredth of the belief to the end, with
-evidences by importance sampling. "by bounds" are beliefs from the bounds with full q(θ) of the same
-candidates in place of these evidences; they are formed for some of the data sets only, on which the
-log scores of all are compared. The second list has many structures that nearly are others: RQ is SE
-where its α is large, and a factor that hardly varies is none.
+drawn from the priors that the fits have. Inputs are evenly spaced; targets stay as they were drawn,
+because shifting and scaling them would make another model. So Bayes' posterior is calibrated
+exactly if its evidences are, and what it misses is their error. Candidates are fitted as `vbks.fit`
+fits a space: all by Laplace's approximation, and those that could hold more than a hundredth of the
+belief to the end, with evidences by importance sampling. "by bounds" are beliefs from the bounds
+with full q(θ) of the same candidates in place of these evidences; they are formed for some of the
+data sets only, on which the log scores of all are compared. The second list has many structures
+that nearly are others: RQ is SE where its α is large, and a factor that hardly varies is none.
 
 The gap is the mean belief in the structure believed most, less how often it is the true one, with
 the standard error of the latter. A belief that knows nothing has no gap either, so the log score is
@@ -80,8 +80,8 @@ class Case:
 NEAR_COPIES = tuple(structures(space(level=3, families=("SE", "RQ", "PER"))))
 
 FULL = (
-    Case("K12", vbks.K12, data_sets=1000, compared=300, rows=60),
-    Case("near copies", NEAR_COPIES, data_sets=300, compared=40, rows=40),
+    Case("K12", vbks.K12, data_sets=1000, compared=300, rows=40),
+    Case("near copies", NEAR_COPIES, data_sets=300, compared=40, rows=32),
 )
 QUICK = (Case("K12", vbks.K12[:3], data_sets=3, compared=2, rows=40),)
 
