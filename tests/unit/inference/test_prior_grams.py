@@ -88,10 +88,11 @@ def test_draws__of_equal_leaves_are_different() -> None:
 
 
 def test_draws__are_spread_evenly_over_the_priors() -> None:
-    layout = lay_out("LIN * PER")
-    draws = prior_draws(layout, comparison(), 200)
-    np.testing.assert_allclose(draws.mean(axis=0), layout.prior_mean, atol=1e-10)
-    np.testing.assert_allclose(draws.std(axis=0), layout.prior_sd, rtol=0.02)
+    layout, own = lay_out("LIN * PER"), comparison()
+    draws = prior_draws(layout, own, 200)
+    priors = own.prior_of(layout)
+    np.testing.assert_allclose(draws.mean(axis=0), [p.centre for p in priors], atol=1e-10)
+    np.testing.assert_allclose(draws.std(axis=0) ** -2, [p.precision for p in priors], rtol=0.04)
 
 
 @pytest.mark.parametrize("prior", ["skc", "vbks"])
