@@ -37,17 +37,19 @@ LOOK_EVALUATIONS = 36
 """A first look ends here, converged or not: the order of candidates is clear by then."""
 
 GLANCE_EVALUATIONS = 10
-"""Where there are many candidates, those far behind leave after so many evaluations of the look."""
+"""Evaluations of the first look after which candidates far behind are pruned, if there are many."""
 
 LOOK_SCHEDULE = ((10, 7), (18, 4))
-"""How many starts of a candidate go on after so many evaluations of the look. One that ends at the
-top, such as a line that is zero inside the data, may be among the last at first."""
+"""Pairs (evaluations, starts): after this many evaluations of the look, this many starts of a
+candidate go on. One that ends at the top, such as a line that is zero inside the data, may be among
+the last at first."""
 
 CHILD_SHARE = 0.5
-"""A child has this share of the usual starts, as its parent has found most of its values ..."""
+"""Share of the usual starts that a child has, as its parent has found most of its values."""
 
 CHILD_SCHEDULE = ((8, 3), (16, 2))
-"""... and fewer of them go on."""
+"""Pairs (evaluations, starts) of the look at a child: fewer starts go on than by `LOOK_SCHEDULE`,
+as its parent has found most of its values."""
 
 AGAIN_SHARE = 0.35
 """Share of the usual starts of a candidate that was looked at before."""
@@ -56,35 +58,38 @@ SECOND_LOOK_ROWS, SECOND_LOOK_INDUCING = 1000, 100
 """Rows and inducing points at most of the look that decides from which optimum rounds start."""
 
 SECOND_LOOK = (((8, 1),), 16)
-"""How many optima go on after so many evaluations, and evaluations at most."""
+"""Schedule of the second look, pairs (evaluations, optima that go on), and its most evaluations."""
 
 CLIMB_EVALUATIONS = 100
 """The median candidate is within a hundredth of a nat after 80."""
 
 CLIMBERS = 4
-"""Starts of a candidate that are climbed from after the look ..."""
+"""Up to this many of the best starts of the look are optimised further."""
 
 CLIMB_SCHEDULE = ((12, 3), (30, 2))
-"""... and how many of them go on after so many evaluations."""
+"""Pairs (evaluations, starts): after this many evaluations of the climb, this many starts of a
+candidate go on."""
 
 CHILD_CLIMB_SCHEDULE = ((4, 3), (8, 2), (16, 1))
-"""The same for children, of which searches have many: a fifth of the time less, for a nat in one of
-twenty candidates."""
+"""The schedule of climbs of children, of which searches have many: a fifth of the time less, for a
+nat in one of twenty candidates."""
 
 HEAD_START = 30
 """Evaluations of a start that had no look, before it is climbed from beside the others."""
 
 MOVE_EVALUATIONS = 60
-"""Evaluations of a climb in which a change is in another place, or a wave has another period ..."""
+"""Most evaluations of a climb after one change, wave or line of a candidate was moved."""
 
 MOVE_SCHEDULE = ((10, 2), (25, 1))
-"""... and how many of these, one for each change and two for each wave, go on after so many."""
+"""Pairs (evaluations, starts) of climbs with one moved part: how many of them go on. There is one
+start for each change, two for each wave, and two or three for each line."""
 
 MOVE_ROUNDS = 3
-"""Times that parts are moved at most, each time for those that gained by the last ..."""
+"""Most times that parts of a candidate are moved. Only candidates that gained `GAIN` nats by the
+last time have their parts moved again."""
 
 GAIN = 0.5
-"""... at least this many nats."""
+"""Nats that moving its parts must gain a candidate for them to be moved again."""
 
 MOVES = (moved_changes, moved_periods, moved_lines)
 
@@ -220,7 +225,7 @@ def climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]
 
 
 def begin_climb(chunk: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
-    """The beginning of climbs, or where all rows are dear, whole climbs on some of them."""
+    """The beginning of climbs, or where all rows are expensive, whole climbs on some of them."""
     jitter = max(c.jitter for c in chunk)
     if not comparison.has_middle:
         starts = _climb_starts(chunk, comparison, comparison.final_evidence(jitter))
@@ -252,7 +257,7 @@ def _climb(
     evaluations: int,
     before: int = 0,
 ) -> list[Candidate]:
-    """Climbs on all rows, of which so many evaluations were made before."""
+    """Climbs on all rows, of which `before` evaluations were made earlier."""
     schedules = [[(e - before, n) for e, n in _climb_schedule(c) if e > before] for c in chunk]
     evidence = comparison.final_evidence(max(c.jitter for c in chunk))
     climbed = climb_from(chunk, starts, comparison, evidence, schedules, evaluations)

@@ -29,17 +29,20 @@ from vbks.kernels import (
 )
 
 SUMMARY_ROWS = 20_000
-"""Rows in which periods are sought: a periodogram of so many takes a fraction of a second."""
+"""Rows in which periods are sought: a periodogram of 20,000 rows takes a fraction of a second."""
 
 LOOK_ROWS = 500
-"""Rows of a first look at a large data set ..."""
+"""Rows of a sparse first look at a large data set: a candidate then costs a few milliseconds for
+each step."""
 
 LOOK_INDUCING = 50
-"""... and its inducing points: a candidate then costs a few milliseconds for each step ..."""
+"""Inducing points of the first look of stochastic fits, with `LOOK_ROWS` rows: a candidate then
+costs a few milliseconds for each step."""
 
 LOOK_ELEMENTS = 300**2
-"""... or, where the fit is collapsed, as many as so many numbers in kernel matrices allow. With few
-of them short lengthscales look worse than they are, and their starts are lost."""
+"""Numbers in the kernel matrices of a sparse first look of collapsed fits, which set its inducing
+points. With few inducing points short lengthscales look worse than they are, and their starts are
+lost."""
 
 EXACT_LOOK_ROWS = (150, 250)
 """Rows of an exact look: half of all, or four for each inducing point, within these limits. An
@@ -54,29 +57,34 @@ LARGEST_LOOK = 500**2
 """Numbers in the kernel matrices of a candidate up to which collapsed looks need no short cut."""
 
 MIDDLE_ELEMENTS = 1_000_000
-"""Numbers in the kernel matrices of a collapsed fit to as many rows as are climbed on first ..."""
+"""Numbers in the kernel matrices of a collapsed fit to the intermediate subset of rows, which is
+optimised before all rows. The subset shows at less cost which of several optima is the best."""
 
 MIDDLE_ROWS = 400
-"""... and rows of an exact one, where all rows are more than ..."""
+"""Rows of the intermediate subset of exact fits, which is optimised before all rows. It shows at
+less cost which of several optima is the best."""
 
 LARGE = 2.0
-"""... so many times these: which of several optima is the best shows there, at less cost."""
+"""Use the intermediate subset only if N exceeds this many times its size: else it saves little."""
 
 CHUNK = 48
-"""Candidates that are worked on together at most: enough to fill a device ..."""
+"""Up to this many candidates are worked on together: enough to fill a device."""
 
 CHUNK_ELEMENTS = 1_200_000
-"""... and not more than have so many numbers in their kernel matrices: few enough to hand out, and
-less than a minute of work in most cases, which is what an interruption may cost."""
+"""Up to this many numbers are in the kernel matrices of the candidates of a chunk. Chunks are then
+small enough to distribute, and take less than a minute in most cases, which is what an interruption
+may cost."""
 
 IMPORTANCE_SAMPLES = (128, 4096)
-"""Samples of θ by which an evidence is estimated, at least and at most ..."""
+"""Fewest and most samples of θ by which an evidence is estimated."""
 
 IMPORTANCE_ELEMENTS = 20_000_000
-"""... with this many numbers in their kernel matrices together: about a second ..."""
+"""Numbers in the kernel matrices of all samples of θ together by which an evidence is estimated:
+about a second of work. The number of samples stays within `IMPORTANCE_SAMPLES`."""
 
 IMPORTANCE_LIMIT = 1_000_000
-"""... and none if a single matrix has more, where q(θ) is close to Gaussian anyway."""
+"""Evidences are not estimated by samples of θ if the kernel matrices of one sample have more
+numbers than this: q(θ) is close to Gaussian there anyway."""
 
 PARAMETER_SD = 1.0
 """Prior standard deviation of the logarithm of a likelihood's parameter around the value it came
@@ -161,7 +169,7 @@ class Comparison:
         return self._bytes_of(self._elements_at_once)
 
     def fit_bytes(self, num_candidates: int) -> int:
-        """Bytes that fits of so many candidates at once take, roughly.
+        """Bytes that fits of `num_candidates` candidates at once take, roughly.
 
         Exact and collapsed fits evaluate as many matrices at once as `log_posterior` allows.
         """
@@ -172,7 +180,7 @@ class Comparison:
 
     @staticmethod
     def _bytes_of(elements: int) -> int:
-        """Bytes of an evaluation with gradient of kernel matrices with so many numbers."""
+        """Bytes of an evaluation with gradient of kernel matrices with `elements` numbers."""
         return 8 * WORK_ARRAYS * elements
 
     @property
@@ -266,7 +274,7 @@ class Comparison:
         return CollapsedEvidence(*rows.arrays(), self.Z, jitter, rows.known_noise)
 
     def _in_runs(self, num: int, purpose: str) -> TrainingData:
-        """So many rows, along one input in runs of neighbours."""
+        """A sample of `num` rows, along one input in runs of neighbours."""
         if self.data.is_in_order:
             return self.data.in_runs(num)
         return self.data.sampled(num, self.rng(purpose))

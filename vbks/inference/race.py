@@ -12,12 +12,14 @@ from vbks.inference.candidate import Candidate
 from vbks.inference.local_fit import RaceStep
 
 GLANCE_MARGIN = 30.0
-"""Nats behind the best after the beginning of a first look that are still a chance ..."""
+"""Nats behind the best after the first evaluations of a look within which candidates are kept. It
+is `GLANCE_MARGIN_PER_ROW` times the rows if that is more."""
 
 GLANCE_MARGIN_PER_ROW = 0.25
-"""... or so many for each row that it sees, if that is more. Of 569 children of eight kernels for
-the airline series (129 rows), the best after a look was at most 8 nats behind after its beginning,
-and the next four 21; on Mauna Loa (245 rows) the best was 19 and 37 behind."""
+"""Nats for each row of the look within which candidates are kept after its first evaluations, but
+`GLANCE_MARGIN` at least. Of 569 children of eight kernels for the airline series (129 rows), the
+best after a look was at most 8 nats behind after its beginning, and the next four 21; on Mauna Loa
+(245 rows) the best was 19 and 37 behind."""
 
 FEW = 12
 """Candidates that have a whole look each; where there are more, some may be left behind before."""
@@ -36,10 +38,11 @@ PENALTY = 0.25
 they say nothing of costs nothing. Margins allow for the other half either way."""
 
 ALWAYS = 10
-"""Candidates that go on however far behind ..."""
+"""Pruning keeps at least this many candidates, however far behind they are."""
 
 ALWAYS_CLIMBING = 4
-"""... and those that do in the midst of climbs where all rows are dear."""
+"""Pruning in the midst of climbs keeps at least this many candidates where all rows are
+expensive."""
 
 
 LogPrior = Callable[[Candidate], float]
@@ -52,7 +55,7 @@ def without_prior(candidate: Candidate) -> float:
 
 
 def glance_margin(num_rows: int) -> float:
-    """Nats that are still a chance after the beginning of a look at so many rows."""
+    """Nats within which candidates are kept after the beginning of a look at `num_rows` rows."""
     return max(GLANCE_MARGIN, GLANCE_MARGIN_PER_ROW * num_rows)
 
 

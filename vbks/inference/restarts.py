@@ -9,14 +9,17 @@ import numpy as np
 from vbks.arrays import Array, Mask, Rows
 
 SAME_LOSS = 0.1
-"""Nats within which two restarts may have found the same optimum ..."""
+"""Restarts have found the same optimum if their losses differ by less than this, in nats, and no
+entry of θ by more than `SAME_THETA`."""
 
 SAME_THETA = 0.15
-"""... if no entry of θ differs by more: a sixth on a logarithmic scale."""
+"""Restarts have found the same optimum if no entry of θ differs by more than this, a sixth on a
+logarithmic scale, and their losses by less than `SAME_LOSS`."""
 
 
 Schedule = Sequence[tuple[int, int]]
-"""Pairs of evaluations, and how many restarts of a candidate go on after so many."""
+"""Pairs (evaluations, restarts): after this many evaluations, this many restarts of a candidate go
+on."""
 
 
 class Halving:
@@ -32,7 +35,7 @@ class Halving:
         self.alive = np.ones(len(owners), bool)
 
     def __call__(self, evaluations: int, x: Array, loss: Array) -> Mask:
-        """Which rows may go on after so many evaluations."""
+        """Which rows may go on after this many evaluations."""
         for rows, schedule in zip(self.members, self.schedules, strict=True):
             if evaluations in schedule:
                 going = rows[self.alive[rows]]

@@ -75,7 +75,7 @@ class Work:
         return [replace(result, seconds=result.seconds + share) for result in done]
 
     def cost(self, k: int) -> float:
-        """How dear chunk k is beside others."""
+        """The cost of chunk k relative to others."""
         return sum(cost_of(member) for member in self.chunks[k])
 
     def only(self, places: Sequence[int]) -> Work:
@@ -133,9 +133,10 @@ def carry_out(
 
 
 def cost_of(member: Member) -> float:
-    """How dear a candidate is beside others: its leaves, and its starts, of which waves need more.
+    """The cost of a candidate relative to others.
 
-    What candidates share, such as the number of inducing points, is in the size of chunks.
+    It grows with its leaves and its starts, of which waves need more. What candidates share, such
+    as the number of inducing points, is in the size of chunks.
     """
     num_leaves = len(leaves(member.expression))
     if isinstance(member, LocalFit) or len(member.values):
@@ -146,8 +147,8 @@ def cost_of(member: Member) -> float:
 def cut(candidates: Sequence[Unfitted], comparison: Comparison) -> list[list[int]]:
     """Places of candidates that are worked on together: of one jitter, and batched or alone.
 
-    They depend on nothing but the candidates and the comparison, the dearest come first, and those
-    in a chunk are about as dear as each other.
+    They depend on nothing but the candidates and the comparison. The most expensive come first, and
+    those in a chunk cost about the same.
     """
     most = comparison.chunk_size
 
@@ -176,7 +177,7 @@ def _filled(places: Sequence[int], candidates: Sequence[Unfitted], most: int) ->
 
 
 def _shared_out(places: Sequence[int], sizes: Array, num: int) -> list[list[int]]:
-    """So many chunks, or fewer, each of which ends where it has had its share of the cost."""
+    """Up to `num` chunks, each of which ends where it has had its share of the cost."""
     middles = np.cumsum(sizes) - 0.5 * sizes
     owners = (num * middles / sizes.sum()).astype(int)
     return [
@@ -185,7 +186,7 @@ def _shared_out(places: Sequence[int], sizes: Array, num: int) -> list[list[int]
 
 
 def num_chunks(least: float) -> int:
-    """How many chunks there are where so many would do: 1, 2, 4 or a multiple of 8.
+    """The next number of chunks from ``least`` on that is 1, 2, 4 or a multiple of 8.
 
     Then that many devices, or a part of them, have as much to do as each other.
     """
