@@ -11,19 +11,21 @@ from itertools import accumulate
 from vbks.errors import DataError
 
 FEW = 4
-"""Candidates that are tried however small the budget is ..."""
+"""Candidates that are tried however small the budget is, unless they take longer than `FEW_SECONDS`
+and the budget; one is always tried."""
 
 FEW_SECONDS = 8.0
-"""... unless they take longer than so many seconds and the budget; one is always tried."""
+"""Seconds that the first `FEW` candidates may take if the budget is smaller."""
 
 FIRST_SHARE = 0.2
 """Share of a budget that is spent before anything is known of the pace."""
 
 SHARE_AT_ONCE = 0.5
-"""Share of the time left that is spent at once: costs may be twice as high as thought ..."""
+"""Share of the time left that is spent at once: costs may be twice as high as estimated."""
 
 SHARE_AT_END = 0.07
-"""... but all of it when it is only this share of the budget, so that work is not cut to pieces."""
+"""All of the time left is spent at once when it is at most this share of the budget, so that work
+is not cut to pieces."""
 
 SHARE_ALONE = 0.8
 """Share of the time left that a single candidate may take."""
@@ -35,10 +37,10 @@ FIRST_PACE = 1.5
 """Seconds that a second of costs takes on a machine that is not known yet."""
 
 CALL_COST = 0.5
-"""Cost of candidates that are fitted together, beside their own ..."""
+"""Cost in seconds of fitting candidates together, in addition to their own."""
 
 RUNNERS, BEHIND_SHARE = 10, 0.6
-"""... of which only this share counts beyond so many: most of those leave the race early."""
+"""Candidates past the tenth of a batch count 0.6 of their cost: most are pruned early."""
 
 FADING = 0.5
 """Weight of what was learnt before when something new is: the first fits are slow, as TensorFlow
@@ -94,9 +96,9 @@ class Purse:
     candidates: int = 0
     """Candidates that were fitted."""
     cost: float = 0.0
-    """Costs so far, those of earlier calls with less and less weight ..."""
+    """Sum of the costs so far, in which those of earlier calls have less and less weight."""
     time_taken: float = 0.0
-    """... and the seconds that they took, with the same weights."""
+    """Seconds that the costs in `cost` took, with the same weights."""
     decide: Decide = made_now
     """What makes decisions: they may have been made before."""
     _last: float = math.nan
@@ -129,7 +131,7 @@ class Purse:
         return min(num, self.decide(lambda: self._in_time(costs, num, reserve)))
 
     def _in_time(self, costs: Sequence[float], num: int, reserve: Sequence[float]) -> int:
-        """How many of so many there is time for now."""
+        """How many of the first `num` candidates there is time for now."""
         durations = self._durations(costs[:num])
         if not self.candidates:
             return self._first(durations)
@@ -177,5 +179,5 @@ def _together(costs: Sequence[float]) -> list[float]:
 
 
 def _num_within(durations: Sequence[float], most: float) -> int:
-    """How many of growing durations are within so many seconds."""
+    """How many of growing durations are within `most` seconds."""
     return sum(duration <= most for duration in durations)

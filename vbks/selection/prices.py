@@ -25,31 +25,33 @@ from vbks.inference.settings import compare
 from vbks.kernels import Layout, family_of, lay_out
 
 SECONDS_PER_EVALUATION = 1e-3
-"""Of one start of a candidate, beside its matrices; like all figures here, measured on one core."""
+"""Seconds of an evaluation of one start of a candidate, beside its matrices; like all figures here,
+measured on one core."""
 
 SECONDS_PER_PRODUCT = 9e-11
-"""Of N³ in an exact evaluation with its gradient ..."""
+"""Seconds per N³ of an exact evaluation with its gradient."""
 
 SECONDS_PER_EXACT_ELEMENT = 2e-8
-"""... and of N² in it."""
+"""Seconds per element of the N × N matrix of an exact evaluation with its gradient."""
 
 SECONDS_PER_ELEMENT = 7e-8
-"""Of M (M + N) in a collapsed one."""
+"""Seconds per element of the M × (M + N) matrices of a collapsed evaluation with its gradient."""
 
 LEAF_SHARE = 0.12
 """What another leaf adds to the price of elements."""
 
 SECONDS_PER_SLOW_ELEMENT = 1.3e-7
-"""Of N² or M (M + N) for a leaf that has no quick way, but only a formula or a GPflow kernel."""
+"""Seconds per matrix element that a leaf adds which has no fast path, but only a formula or a
+GPflow kernel."""
 
 CLIMB_SHARE = 0.3
 """Share of the evaluations of a climb that each leaf needs to converge, up to all of them."""
 
 AGAIN_EVALUATIONS = 45
-"""Evaluations of a candidate that goes on from an earlier fit, and of its curvature ..."""
+"""Evaluations of a candidate that goes on from an earlier fit, with those of its curvature."""
 
 BOUND_EVALUATIONS = 160
-"""... and those that a bound with q(θ) adds for each leaf."""
+"""Evaluations that a bound with q(θ) adds for each leaf."""
 
 VALUE_SHARE = 0.4
 """Price of an evaluation without gradient, of which importance sampling has many."""
@@ -111,7 +113,7 @@ class Prices:
         return lay_out(expression, self.comparison.num_inputs, self.comparison.ard)
 
     def _look_evaluation(self, expression: Expression) -> float:
-        """One evaluation of a look, which is cheaper than that of a fit where that is dear."""
+        """One evaluation of a look, which is cheaper than one of a fit where that is expensive."""
         if self.comparison.looks_at_all:
             return self._evaluation(expression)
         if self.comparison.looks_exactly:
@@ -143,13 +145,13 @@ class Prices:
 
 
 def _exact(num_rows: int, expression: Expression) -> float:
-    """One exact evaluation of so many rows."""
+    """One exact evaluation of `num_rows` rows."""
     elements = num_rows**2 * _per_element(expression, SECONDS_PER_EXACT_ELEMENT)
     return SECONDS_PER_EVALUATION + SECONDS_PER_PRODUCT * num_rows**3 + elements
 
 
 def _collapsed(elements: int, expression: Expression) -> float:
-    """One collapsed evaluation with so many numbers in its kernel matrices."""
+    """One collapsed evaluation with `elements` numbers in its kernel matrices."""
     return SECONDS_PER_EVALUATION + elements * _per_element(expression, SECONDS_PER_ELEMENT)
 
 
