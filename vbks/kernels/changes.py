@@ -20,10 +20,11 @@ MOST_CUTS = 120
 """Places where a stretch may begin or end: all pairs of them are compared."""
 
 SHORTEST = 6
-"""Steps in a stretch at least, and outside of it: the variance of fewer is a guess ..."""
+"""Fewest steps in a stretch, and outside of it: the variance of fewer is a guess."""
 
 SHORTEST_SHARE = 0.03
-"""... and share of all steps, as one outlier is no stretch."""
+"""Least share of all steps that a stretch has, and what is outside of it: one outlier is no
+stretch."""
 
 MAX_STRETCHES = 3
 """Stretches of each kind: inside the range, and at an end of it."""

@@ -13,10 +13,11 @@ from vbks.kernels.parameters import InputSummary
 from vbks.kernels.summaries import pooled
 
 PERIOD_STEP = 0.2
-"""A first step of a period may shift the far end of the range by this part of a turn ..."""
+"""A first step of a period may shift the far end of the range by this part of a turn, or the period
+by `LEAST_SCALE` of it if that is more."""
 
 LEAST_SCALE = 1e-6
-"""... but is not smaller than this part of the period."""
+"""A first step may always change a period by this part of it."""
 
 LOCATION_STEP = 0.05
 """A first step of a line's zero from where the target is quiet, as a share of the range: the

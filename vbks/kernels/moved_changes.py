@@ -21,10 +21,10 @@ PLACES = 20
 """Places that are tried for each change, evenly over the range of its input."""
 
 WINDOW_SHARE = 0.1
-"""Share of the range that a window has in another place ..."""
+"""Width of a window when it is tried in another place, as a share of the range."""
 
 PASSAGE_SHARE = 0.01
-"""... and share of it over which any change passes there."""
+"""Share of the range over which a change passes when it is tried in another place."""
 
 
 def moved_changes(

@@ -16,14 +16,14 @@ from vbks.kernels.layout import Layout, Node
 from vbks.kernels.parameters import InputSummary
 
 PLACES = 6
-"""Zeros that are tried before, inside and after the data ..."""
+"""Zeros of a line that are tried on each side of the data, and as many inside."""
 
 REACH = 1.5
-"""... up to this many ranges from their middle ..."""
+"""Zeros of lines are tried up to this many ranges from the middle of the data."""
 
 APART = 0.25
-"""... but for those inside that are within this share of the range of the zero that the line has,
-and for the side on which it is outside."""
+"""Zeros inside the data are not tried within this share of the range of the zero that the line has.
+Outside, the side on which that zero is already is not tried."""
 
 
 def moved_lines(

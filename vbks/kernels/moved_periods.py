@@ -18,11 +18,11 @@ from vbks.kernels.parameters import InputSummary
 from vbks.kernels.parts import parts_of
 
 MOST_PERIODS = 160
-"""Periods that are tried for each wave at most ..."""
+"""Up to this many periods are tried for each periodic leaf."""
 
 PER_CYCLE = 2
-"""... which are so many for each cycle more over the range of the input: a peak is as wide as one
-cycle."""
+"""Periods that are tried for each further cycle over the range of the input, up to `MOST_PERIODS`
+in all: a peak is as wide as one cycle."""
 
 SHORTEST_IN_SPACINGS = 2.0
 """Shorter periods look like longer ones where inputs are evenly spaced."""

@@ -174,9 +174,9 @@ class InputSummary:
     repeats: float = 1.0
     """Rows at one place, on average."""
     changes: tuple[float, ...] = ()
-    """Where the target may change its character for good ..."""
+    """Where the target may change its character for good."""
     windows: tuple[Stretch, ...] = ()
-    """... and where it may have another one for a while."""
+    """Where the target may have another character for a while."""
     level: float = 0.0
     """The mean of the target, which is zero where targets are centred."""
 

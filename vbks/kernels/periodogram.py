@@ -38,7 +38,7 @@ NUM_HARMONICS = 4
 """Sine waves that make up one periodic wave."""
 
 OVERTONE_TERMS, OVERTONE_GAIN = 4, 0.1
-"""A peak is an overtone of a longer wave where that is worth more than so many further terms of a
+"""A peak is an overtone of a longer wave where that is worth more than four further terms of a
 regression, and leaves a tenth less unexplained: other waves leak into a longer one."""
 
 BINS_PER_PERIOD = 8

@@ -34,10 +34,11 @@ NEAR = 0.7
 """Standard deviation of starts that keep near the suggested one: a factor of two either way."""
 
 ROUGHER = 0.2
-"""Factor on all suggested lengthscales in one of the starts ..."""
+"""Factor on all suggested lengthscales in the rougher one of the starts."""
 
 HEAVY_TAILS = 0.05
-"""... and α of rational quadratic leaves in it, which are rough at all scales below their own."""
+"""Value of α of rational quadratic leaves in the rougher start: they are then rough at all scales
+below their own."""
 
 MEMORY = 3.0
 """The shortest lengthscale in another start, in spacings."""
@@ -53,10 +54,11 @@ NEXT_ZERO = 0.5
 """Distance between the zeros of several lines before the data, in ranges."""
 
 APART = 0.25
-"""Spacings within which places have little to do with each other, as if each were a category ..."""
+"""Lengthscale, in spacings, of a start in which places have little to do with each other, as if
+each were a category. It is tried where there are at least `MANY_REPEATS` rows at a place."""
 
 MANY_REPEATS = 3.0
-"""... which one start tries where there are so many rows at a place on average."""
+"""Rows at a place, on average, from which on one start has lengthscales of `APART` spacings."""
 
 SHARP = 2.0
 """Spacings over which every other change that the data show passes at first."""

@@ -16,7 +16,7 @@ from vbks.kernels.parts import Part, parts_of
 from vbks.kernels.registry import family_of
 
 LONG_IN_RANGES = 2.5
-"""A wave of so many ranges is a smooth function of the data."""
+"""Length of a long period, in ranges of the input: such a wave is a smooth function of the data."""
 
 FIRST_ZERO = 0.25
 """Distance of the zero of a line that multiplies something from the data, in ranges."""

@@ -17,16 +17,17 @@ LEAST_PLACES = 10
 """Different inputs without which it cannot be told where the target is quiet."""
 
 NUM_QUIET = 3
-"""Places that are tried as zeros of lines, the likeliest ..."""
+"""Up to this many places are tried as zeros of lines, the likeliest first."""
 
 QUIET_ROWS = 2000
-"""... by so many rows at most ..."""
+"""Up to this many rows show where the zeros of lines may be."""
 
 QUIET_STEPS = 240
-"""... on a grid of so many steps for each range, up to a range outside of the data ..."""
+"""Steps for each range of the input on the grid of possible zeros of lines, which reaches one range
+beyond the data on either side."""
 
 NEAR_ZERO = 0.01
-"""... where distances from the place have at least this share of the range."""
+"""Distances of rows from a possible zero of a line count as at least this share of the range."""
 
 SOFTENED = 0.1
 """Share of the range around the place where a line is zero in which it is not divided by."""
