@@ -21,15 +21,16 @@ LEAST_AT_ONCE = 64
 """Samples that are drawn at once at least; with fewer in all there are fewer iterations."""
 
 SHARES = {1.0: 0.3, 2.0: 0.15}
-"""Shares of the first proposal by the factor on the width of q(θ) ..."""
+"""Shares in the first proposal of q(θ), by the factor on its width."""
 
 FROM_PRIOR = 0.15
-"""... and the share of the prior, which finds modes that no start has found. What is left is shared
-by q(θ) with all entries of one leaf from the prior: where data say little about a leaf, the
-posterior is as wide as the prior in it, and a Gaussian around a mode is not ..."""
+"""Share of the prior in the first proposal: it finds modes that no start has found. What this and
+`SHARES` leave is shared by q(θ) with all entries of one leaf from the prior: where data say little
+about a leaf, the posterior is as wide as the prior in it, and a Gaussian around a mode is not."""
 
 WIDER = 1.5
-"""... and the other entries so many times as wide, as they have to take its place."""
+"""Factor on the width of q(θ) in components that have one leaf from the prior: the other entries
+have to take its place."""
 
 FREEDOM = 5.0
 """Degrees of freedom of the Student-t components: their tails are wider than the posterior's."""

@@ -34,10 +34,11 @@ FAR = 100.0
 
 
 PROBES = np.array([0.1, 0.5, -0.4, 2.3]), np.array([0.3, -1.2, 2.1, 2.2])
-"""Functions and targets at which densities are compared to see whether they have a scale, ..."""
+"""Functions and targets at which densities are compared to see whether a parameter is a scale."""
 
 PROBED, STRETCH, SHIFT = 0.6, 3.7, 11.3
-"""... the scale there, and the units to which all of them are moved."""
+"""The scale at `PROBES`, and the factor and the offset by which functions, targets and scale are
+changed to other units."""
 
 
 class Expectations(NamedTuple):

@@ -42,12 +42,12 @@ class Evidence(Protocol):
 
     @property
     def objective(self) -> Objective:
-        """How values follow from kernels, θ and tensors ..."""
+        """The function by which values follow from kernels, θ and `tensors`."""
         ...
 
     @property
     def tensors(self) -> tuple[tf.Tensor, ...]:
-        """... which are these."""
+        """The tensors that `objective` takes beside kernels and θ."""
         ...
 
 

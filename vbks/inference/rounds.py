@@ -25,10 +25,10 @@ from vbks.inference.scratch import NO_SCRATCH, Scratch
 from vbks.inference.stage import StochasticStage
 
 RESTS = 4
-"""Steps of θ, once it is at rest, that are averaged ..."""
+"""Steps of θ that are averaged once it is at rest."""
 
 SHORTER = 3.0
-"""... of which the one after so many is half as long as the first."""
+"""Of the averaged steps, the one after this many is half as long as the first."""
 
 MOST_ROUNDS = 24
 """Steps of θ at most."""
@@ -54,10 +54,10 @@ INFORMATION_EVERY = 3
 """Rounds after which the curvature is computed again."""
 
 WORSE = 0.5
-"""Nats by which a step on all rows may make things worse ..."""
+"""A step on all rows is taken back if it lowers the value by more nats than this."""
 
 SHRINK = 0.25
-"""... before it is taken back, and steps are this much shorter."""
+"""Factor on the length of steps after one was taken back."""
 
 MOST_JITTER = 1e-3
 """Jitter at most for a candidate whose matrices cannot be factorised."""
@@ -326,7 +326,7 @@ class Batches:
         return map(_joined, iter(lambda: list(islice(batches, self.at_once)), []))
 
     def skip(self, num: int) -> None:
-        """Leave out so many minibatches, which were taken before."""
+        """Leave out the next `num` minibatches, which were taken before."""
         self.num_taken += num
         next(islice(self._endless, num, num), None)
 

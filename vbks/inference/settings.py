@@ -150,7 +150,7 @@ def choose_bound(
     is_gaussian: bool,
     limit: int,
 ) -> Choice:
-    """The bound that was asked for if it is possible, or the tightest that is not too dear."""
+    """The bound that was asked for if it is possible, or the tightest that is affordable."""
     N, M = rows.num_rows, num_inducing
     exact, collapsed = N * N, M * (N + M)
     if not is_gaussian:

@@ -22,7 +22,7 @@ INFORMATION_ROWS = 256
 """Rows from which the information of all is computed."""
 
 LEAST_CURVATURE = 1e-6
-"""Of a row's likelihood: a row that tells less is as good as none."""
+"""Least curvature of a row's likelihood: a row that tells less is all but ignored."""
 
 LEAST_BLOCK = 128
 """Rows of a block in passes over all of them at least, for products of matrices to be fast."""

@@ -15,14 +15,15 @@ EVALUATIONS = 16
 """Laplace's Gaussian is close already; the bound has settled to a tenth of a nat by then."""
 
 NARROWINGS = 5
-"""Times at most that a Gaussian is narrowed before the bound is maximised ..."""
+"""Up to this many times a Gaussian is narrowed before the bound is maximised."""
 
 MOST_NARROWING, LEAST_NARROWING = 0.1, 0.7
-"""... each time by a factor between these in a direction in which the density falls too quickly."""
+"""A direction in which the density falls too quickly is narrowed by a factor between these, each
+time."""
 
 PAIRS = 32
-"""Fresh samples come as θ̂ ± Cη. With the quadratic part known exactly, so many leave a few
-hundredths of a nat."""
+"""Pairs of fresh samples θ̂ ± Cη. With the quadratic part known exactly, 32 pairs leave an error of
+a few hundredths of a nat."""
 
 LogDensity = Callable[[Rows, Array], tuple[Array, Array]]
 """``log_density(rows, theta)`` gives log p(y, θ) [r] and gradients [r, H] at θ [r, H] of rows in

@@ -33,10 +33,12 @@ from vbks.kernels import (
 from vbks.kernels.parts import parts_of
 
 LAST_SHARE = 0.1
-"""Share of the steps at the end whose bounds are compared with as many before them ..."""
+"""Share of the steps at the end whose bounds are compared with those of as many steps before, to
+tell whether training has settled."""
 
 RISE = 1.0
-"""... of which a rise by more nats, beside two standard errors, says that there is more to come."""
+"""Training has not settled if the mean bound of the last steps is higher by more nats than this,
+plus two standard errors, than that of as many steps before."""
 
 
 NOT_BATCHED = "its kernel cannot be batched, which training on minibatches needs."
@@ -148,7 +150,7 @@ def train(
     num_steps: int,
     scratch: Scratch = NO_SCRATCH,
 ) -> list[CandidateState]:
-    """The members after so many more steps, with their local ELBOs."""
+    """The members after `num_steps` more steps, with their local ELBOs."""
     group = Group(members, comparison, settings)
     end = group.steps + num_steps
     kept = scratch.read()
