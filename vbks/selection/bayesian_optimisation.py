@@ -28,10 +28,11 @@ PARENTS = 3
 """The best so far whose children are in a growing pool, as in BOMS."""
 
 FIRST_WALKS = 15
-"""Random walks whose ends are in it at first, as in BOMS ..."""
+"""Random walks whose ends are in a growing pool at first, as in BOMS."""
 
 WALKS_PER_FIT = 3
-"""... and those that every fit adds, so that there is always something new far from the best."""
+"""Random walks whose ends every fit adds to a growing pool, so that there is always something new
+far from the best."""
 
 
 @dataclass(frozen=True)

@@ -131,7 +131,7 @@ class Purse:
         return min(num, self.decide(lambda: self._in_time(costs, num, reserve)))
 
     def _in_time(self, costs: Sequence[float], num: int, reserve: Sequence[float]) -> int:
-        """How many of the first `num` candidates there is time for now."""
+        """How many of the first ``num`` candidates there is time for now."""
         durations = self._durations(costs[:num])
         if not self.candidates:
             return self._first(durations)
@@ -179,5 +179,5 @@ def _together(costs: Sequence[float]) -> list[float]:
 
 
 def _num_within(durations: Sequence[float], most: float) -> int:
-    """How many of growing durations are within `most` seconds."""
+    """How many of growing durations are within ``most`` seconds."""
     return sum(duration <= most for duration in durations)

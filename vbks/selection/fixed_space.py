@@ -12,14 +12,15 @@ from vbks.inference.proposal import Proposal, pairs_of
 from vbks.selection.strategy import SearchState, near_warps
 
 SCREEN_MEMBERS = 24
-"""Members of a space that are fitted under every warp, or of more members the single leaves ..."""
+"""Spaces of up to this many members are fitted under every warp. Of larger spaces the single leaves
+are, or this many members if there are none."""
 
 WARP_MARGIN = 40.0
-"""... of which others show which warps have a chance: those whose best is not further than this, in
-nats, below the best."""
+"""Warps whose best fit is further than this below the best of all, in nats, are ruled out by the
+members that are fitted under every warp."""
 
 NUM_UNDER_ALL_WARPS = 16
-"""So many of the best under the first warp are then fitted under the others."""
+"""This many of the best members are fitted under every warp that is not ruled out."""
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from scipy.special import logsumexp, softmax
 from vbks.arrays import Array
 
 NUMBERS = 2**22
-"""Samples times candidates: 32 megabytes ..."""
+"""Samples times candidates, 32 megabytes; the samples stay within `SAMPLES`."""
 
 SAMPLES = (2**12, 2**16)
-"""... but at least and at most this many samples, which leave errors below a hundredth."""
+"""Fewest and most samples: they leave errors below a hundredth."""
 
 FROM_PRIOR = 0.2
 """Share of the samples that come from p(g) itself, so that no weight can be large."""

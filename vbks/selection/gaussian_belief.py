@@ -30,7 +30,7 @@ under the prior: correlations among them would be fitted to the samples, and low
 fresh ones (by 0.4 nats with all of 144 candidates)."""
 
 RESOLVED = 5.0
-"""Standard deviation of g under the prior up to which so many pairs resolve softmax. A wider one
+"""Standard deviation of g under the prior up to which `PAIRS` pairs resolve softmax. A wider one
 takes more pairs, with its square."""
 
 WIDEST = 20.0
@@ -38,7 +38,8 @@ WIDEST = 20.0
 the belief has settled to two thousandths by then."""
 
 MOST_NUMBERS = 2**18
-"""Up to so many, pairs times candidates, are taken for wide priors: a few megabytes."""
+"""Wide priors take more pairs only while pairs times candidates are up to this many numbers: a few
+megabytes."""
 
 MEMORY = 20
 """Pairs of steps and gradient changes that the quasi-Newton ascent keeps."""

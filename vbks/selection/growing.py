@@ -37,26 +37,29 @@ MOVES: tuple[tuple[Move, ...], ...] = (
 better ones."""
 
 LATER = 3
-"""So many of the best have their first moves made before the later ones of the best."""
+"""Ranks by which later moves stand back: those of the best kernel come after the first moves of the
+top 4, the best and this many others."""
 
 CHANGING = -1
-"""The turn in which changes that the data show are tried ..."""
+"""Number of the turn that tries changes which the data show; those of `MOVES` count from 0."""
 
 LITTLE = 4.0
-"""... which is when the children of one so many nats below the best are there. A kernel that fits
-before and after is best found first, as changes double it."""
+"""Changes of the best are tried once a candidate within this many nats of it was expanded by first
+moves. A kernel that fits before and after is best found first, as changes double it."""
 
 PARENT_MARGIN = 6.0
 """Nats below the best within which a candidate is worth expanding."""
 
 FIRST_WARP_MARGIN = 40.0
-"""Nats below the best within which a warp goes on after its single leaves ..."""
+"""Nats below the best within which a warp goes on after its single leaves."""
 
 NUM_UNDER_ALL_WARPS = 6
-"""... with so many of the best expressions of up to two leaves ..."""
+"""This many of the best expressions of the first rounds, leaves and pairs of them, are tried under
+every warp that goes on after its single leaves."""
 
 WARP_MARGIN = 12.0
-"""... and within which the best candidate of another warp is expanded, too, later on."""
+"""Nats below the best within which the best candidate of another warp is expanded, too, after the
+first rounds."""
 
 EXPECTED_CANDIDATES = 200
 """Candidates that are usually tried, for the choice of a bound."""
@@ -138,11 +141,11 @@ class Growing:
         return tuple(structures([*pairs, *self.more]))
 
     def _second(self, fitted: Sequence[LocalFit]) -> tuple[Proposal, ...]:
-        """Pairs of leaves under the warp of the best leaf ..."""
+        """Pairs of leaves under the warp of the best leaf."""
         return pairs_of(self._pairs_of_leaves(), (fitted[0].warp,))
 
     def _third(self, fitted: Sequence[LocalFit]) -> tuple[Proposal, ...]:
-        """... and the best of all under every other warp that is near."""
+        """The best of all so far under every warp that is near."""
         leading = dict.fromkeys(canonical(fit.expression) for fit in fitted)
         best = list(leading)[:NUM_UNDER_ALL_WARPS]
         single = [fit for fit in fitted if isinstance(fit.expression, Leaf)]

@@ -81,8 +81,9 @@ class IntervalSearch:
     ) -> tuple[SearchState, tuple[Proposal, ...]]:
         """Children of those that the next buffer will have, given some fits of this depth.
 
-        Each of those that are not done can put one out of the buffer, so that all but so many of it
-        are certain (appendix G). Which leaf is the best is not known before all of them are.
+        Each of the ``num_waiting`` that are not done can put one out of the buffer, so that all but
+        this many of it are certain (appendix G). Which leaf is the best is not known before all of
+        them are.
         """
         turn = state.rounds + 1
         seen = replace(state, fits=(*state.fits, *fits))

@@ -41,10 +41,11 @@ from vbks.selection.strategy import Strategy
 from vbks.selection.visible import Visible
 
 USUAL_SECONDS = 100.0
-"""Time for growing on up to ..."""
+"""Seconds for growing on up to `USUAL_ROWS` rows when no budget is given; beyond, they grow with
+the square root of the rows."""
 
 USUAL_ROWS = 1000
-"""... so many rows, when no budget is given; beyond, it grows with the square root of the rows."""
+"""Rows up to which growing takes `USUAL_SECONDS` when no budget is given."""
 
 USUAL_EVALUATIONS = 50
 """Candidates that Bayesian optimisation and random choice try: what the authors of BOMS allow."""
@@ -273,7 +274,7 @@ def method_of(method: str | Method) -> Method:
 
 
 def _usual_bound(task: Task, num_candidates: int) -> Bound:
-    """The tightest bound that so many candidates allow."""
+    """The tightest bound that is affordable for ``num_candidates`` candidates."""
     comparison, _ = compare(
         task.rows, num_candidates, num_inducing=task.num_inducing, **task.settings
     )

@@ -61,7 +61,7 @@ class TrainingRecord:
 class BeliefRecord:
     """The belief in the midst of training.
 
-    ``elbos`` [K] are the local ELBOs of the candidates after so many steps, ``probabilities`` [K]
+    ``elbos`` [K] are the local ELBOs of the candidates after ``step`` steps, ``probabilities`` [K]
     the belief with q(g) optimised again, and ``kernel_belief`` has that q(g), unless the record was
     read from a file. ``share`` is that of the rows that minibatches have shown so far.
     """
@@ -81,7 +81,8 @@ class BeliefRecord:
 
 
 Callback = Callable[[BeliefRecord], Any]
-"""What is called every so many steps; training ends if it returns True or raises `StopTraining`."""
+"""What is called every `PaperSettings.every` steps; training ends if it returns True or raises
+`StopTraining`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +157,7 @@ class Trainer:
         comparison: Comparison,
         num_steps: int,
     ) -> list[CandidateState]:
-        """So many steps of all that have not failed."""
+        """Train all that have not failed for ``num_steps`` steps."""
         going = [[k for k in chunk if not states[k].reason] for chunk in places]
         going = [chunk for chunk in going if chunk]
         work = Work(

@@ -33,16 +33,19 @@ With more, q(θ) is close to Gaussian, and Laplace's approximation close to the 
 
 SLACK = 3.0
 """Nats that a candidate may gain on the best by its last fit, before any of these was made, if both
-fits have the same bound: Laplace's approximation is off by that in one of thirty cases ..."""
+fits have the same bound: Laplace's approximation is off by that in one of thirty cases."""
 
 OTHER_BOUND_SLACK = 20.0
-"""... or if the last bound is a tighter one or to more rows, whose order may be another."""
+"""Nats that a candidate may gain on the best by its last fit if that has a tighter bound or more
+rows than the search: the order of candidates may then be another."""
 
 DEAR_SHARE = 0.5
-"""Share of a budget in seconds above which exact fits of a few candidates are too dear ..."""
+"""Share of a budget in seconds above which exact fits of a few candidates are too expensive, if
+collapsed ones take at most `QUICKER` of their time."""
 
 QUICKER = 0.5
-"""... if collapsed ones take no more than this share of their time."""
+"""Collapsed fits replace exact ones that are too expensive only if they take no more than this
+share of their time."""
 
 
 @dataclass(frozen=True)

@@ -145,13 +145,13 @@ class Prices:
 
 
 def _exact(num_rows: int, expression: Expression) -> float:
-    """One exact evaluation of `num_rows` rows."""
+    """One exact evaluation of ``num_rows`` rows."""
     elements = num_rows**2 * _per_element(expression, SECONDS_PER_EXACT_ELEMENT)
     return SECONDS_PER_EVALUATION + SECONDS_PER_PRODUCT * num_rows**3 + elements
 
 
 def _collapsed(elements: int, expression: Expression) -> float:
-    """One collapsed evaluation with `elements` numbers in its kernel matrices."""
+    """One collapsed evaluation with ``elements`` numbers in its kernel matrices."""
     return SECONDS_PER_EVALUATION + elements * _per_element(expression, SECONDS_PER_ELEMENT)
 
 

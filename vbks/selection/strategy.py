@@ -78,7 +78,7 @@ class Strategy(Protocol):
 
 
 def near_warps(fits: Sequence[LocalFit], margin: float) -> tuple[Warp, ...]:
-    """Warps whose best fit is at most so many nats below the best of all, best first."""
+    """Warps whose best fit is within ``margin`` nats of the best of all, best first."""
     best: dict[Warp, float] = {}
     for fit in fits:
         best[fit.warp] = max(best.get(fit.warp, fit.log_evidence()), fit.log_evidence())
