@@ -167,9 +167,9 @@ def fit(
         budget: seconds after which there is an answer, or `vbks.Budget(candidates=...)`, which
             gives the same answer each time; by default as long as the method usually takes.
         trace: at how many growing parts of the data to form the belief, for `plot_trace`; this
-            takes its time after the budget. With the preset "paper", after so many equal parts
-            of the steps.
-        callback: with the preset "paper", called every so many steps with a
+            takes its time after the budget. With the preset "paper", the number of equal parts of
+            the steps after each of which it is formed.
+        callback: with the preset "paper", called every `PaperSettings.every` steps with a
             `vbks.selection.BeliefRecord`; training ends if it returns True.
         memory_limit: bytes that fits may use.
         executor: where fits are made: `vbks.execution.Devices` of this machine, all GPUs by

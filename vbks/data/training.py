@@ -166,7 +166,7 @@ class TrainingData:
         return self._with_source(chosen)
 
     def in_runs(self, num: int, length: int = RUN_LENGTH) -> TrainingData:
-        """About so many of the rows, in runs of neighbours along the first input, evenly spread.
+        """About ``num`` of the rows, in runs of neighbours along the first input, evenly spread.
 
         Neighbours show what changes from row to row, and runs what changes from one end to the
         other. Sources that are not arrays cannot give them.

@@ -19,9 +19,9 @@ NEGLIGIBLE = 1e-15
 
 
 MOST_LOG_SD = 2.0
-"""Standard deviation of log y up to which moments of y are told. Half of the mean of y comes from
-beyond so many standard deviations above the median, from a fortieth of all cases if it is 2: with
-more, rare cases decide the mean, and moments are those of a standard deviation of 2."""
+"""Largest standard deviation s of log y with which moments of y are computed. Half of the mean of y
+comes from beyond s standard deviations above the median, from a fortieth of all cases if s is 2:
+with more, rare cases decide the mean, and moments are those of a standard deviation of 2."""
 
 
 def restored_moments(warp: Warp, mean: Array, variance: Array) -> tuple[Array, Array]:

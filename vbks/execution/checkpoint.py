@@ -124,7 +124,7 @@ class FileScratch:
     _written: float = field(default_factory=time.monotonic)
 
     def read(self) -> dict[str, Array] | None:
-        """What was kept; a file that cannot be read is as good as none."""
+        """What was kept; a file that cannot be read is ignored."""
         try:
             return read_arrays(self.file) if self.file.exists() else None
         except FileError:

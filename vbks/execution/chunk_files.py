@@ -56,7 +56,7 @@ def write_chunk(file: Path, results: Sequence[Any], clock: float) -> None:
 
 
 def read_chunk(file: Path, work: Work, k: int) -> KeptChunk | None:
-    """The results of a chunk; files that are not whole are as good as none."""
+    """The results of a chunk; files that are not whole are ignored."""
     plain, members = file.with_suffix(".json"), work.chunks[k]
     if not plain.exists():
         return None

@@ -20,9 +20,9 @@ from vbks.inference.work import Results, Work
 class Devices:
     """TensorFlow devices of this machine; all GPUs by default, or all logical CPUs without one.
 
-    Each takes the dearest chunk that is left. Chunks do not depend on the devices, and so the
-    results do not. ``placements`` tell which device took what. Several threads may have work done
-    at the same time: each device works on one chunk after the other.
+    Each takes the most expensive chunk that is left. Chunks do not depend on the devices, and so
+    the results do not. ``placements`` tell which device took what. Several threads may have work
+    done at the same time: each device works on one chunk after the other.
     """
 
     names: Sequence[str] | None = None
@@ -101,7 +101,7 @@ class _SideBySide:
                 thread.join()
 
     def _begin(self) -> None:
-        """Have every idle device take a chunk, the first device the dearest."""
+        """Have every idle device take a chunk, the first device the most expensive one."""
         for i in range(len(self.names)):
             if self.todo and i not in self.devices._busy:
                 self.devices._busy.add(i)

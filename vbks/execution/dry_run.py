@@ -41,9 +41,9 @@ class PlannedChunk:
 class DryRun:
     """Which chunk of candidates would go to which of some number of devices.
 
-    Chunks are those of a real run in which no candidate leaves the race. Devices take the dearest
-    chunk that is left whenever they are idle, here by its expected cost. A row of the table takes
-    8 bytes for each of its numbers in the memory of every process beside what is said here.
+    Chunks are those of a real run in which no candidate is pruned. Idle devices take the most
+    expensive chunk that is left, here by its expected cost. A row of the table takes 8 bytes for
+    each of its numbers in the memory of every process beside what is said here.
     """
 
     num_workers: int
@@ -102,7 +102,7 @@ def plan(fit: Callable[[Executor], object], num_workers: Sequence[int]) -> tuple
 
 
 def schedule(work: Work, num_workers: int) -> list[tuple[int, int]]:
-    """Places of chunks and the workers that they go to, the first idle one for the dearest."""
+    """Indices of chunks, the most expensive first, each with that of the first idle worker."""
     idle = [(0.0, i) for i in range(num_workers)]
     found = []
     for k in dearest_first(work):

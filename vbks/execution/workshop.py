@@ -35,7 +35,7 @@ class Stage:
 
     ``uppers`` is how many of a list, the best by BIC, have their likelihood bounded from above;
     ``held_out`` asks for the log density of rows given the others. With ``num_rows``, fits are to
-    about so many of the rows, in runs of neighbours. ``importance`` asks for evidences by
+    about this many of the rows, in runs of neighbours. ``importance`` asks for evidences by
     importance sampling.
     """
 
@@ -132,7 +132,7 @@ class Workshop:
         size: int,
         tell: Tell,
     ) -> list[LocalFit]:
-        """Further work on some of the fits, so many at once."""
+        """Further work on some of the fits, ``size`` at once."""
         places = [chosen[i : i + size] for i in range(0, len(chosen), size)]
         chunks = tuple(tuple(fits[k] for k in chunk) for chunk in places)
         self.report.stage(name, len(chosen))

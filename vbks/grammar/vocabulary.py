@@ -13,7 +13,8 @@ Dims = int | Sequence[int | None]
 """Inputs: a list of them, None being all at once, or their number D for each of 1 to D."""
 
 MAX_VOCABULARY = 200_000
-"""Leaves to choose from: each is a candidate by itself, and no search tries so many."""
+"""Up to this many leaves are in a vocabulary: each is a candidate by itself, and no search tries as
+many."""
 
 
 def vocabulary(families: Sequence[str], dims: Dims) -> tuple[Leaf, ...]:

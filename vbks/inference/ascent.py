@@ -81,7 +81,7 @@ class _State:
         self.optimiser = gpflow.keras.tf_keras.optimizers.Adam()
 
     def numbers(self, steps: int) -> dict[str, Array]:
-        """The state after `steps` steps, on which all later ones depend."""
+        """The state after ``steps`` steps, on which all later ones depend."""
         variables = [v.numpy() for v in (*self._own, *self.optimiser.variables)]
         return {"steps": np.array([steps])} | {f"v{i}": v for i, v in enumerate(variables)}
 

@@ -257,7 +257,7 @@ def _climb(
     evaluations: int,
     before: int = 0,
 ) -> list[Candidate]:
-    """Climbs on all rows, of which `before` evaluations were made earlier."""
+    """Climbs on all rows, of which ``before`` evaluations were made earlier."""
     schedules = [[(e - before, n) for e, n in _climb_schedule(c) if e > before] for c in chunk]
     evidence = comparison.final_evidence(max(c.jitter for c in chunk))
     climbed = climb_from(chunk, starts, comparison, evidence, schedules, evaluations)

@@ -169,7 +169,7 @@ class Comparison:
         return self._bytes_of(self._elements_at_once)
 
     def fit_bytes(self, num_candidates: int) -> int:
-        """Bytes that fits of `num_candidates` candidates at once take, roughly.
+        """Bytes that fits of ``num_candidates`` candidates at once take, roughly.
 
         Exact and collapsed fits evaluate as many matrices at once as `log_posterior` allows.
         """
@@ -180,7 +180,7 @@ class Comparison:
 
     @staticmethod
     def _bytes_of(elements: int) -> int:
-        """Bytes of an evaluation with gradient of kernel matrices with `elements` numbers."""
+        """Bytes of an evaluation with gradient of kernel matrices with ``elements`` numbers."""
         return 8 * WORK_ARRAYS * elements
 
     @property
@@ -210,7 +210,7 @@ class Comparison:
         return summarise_inputs(X, self.likelihood.pseudo_targets(y))
 
     def some_rows(self, num: int, purpose: str) -> Batch:
-        """Rows at random for one purpose, of all there are: `num` of them, or all."""
+        """Rows at random for one purpose, of all there are: ``num`` of them, or all."""
         return self.some_data(num, purpose).arrays()
 
     def some_data(self, num: int, purpose: str) -> TrainingData:
@@ -274,7 +274,7 @@ class Comparison:
         return CollapsedEvidence(*rows.arrays(), self.Z, jitter, rows.known_noise)
 
     def _in_runs(self, num: int, purpose: str) -> TrainingData:
-        """A sample of `num` rows, along one input in runs of neighbours."""
+        """A sample of ``num`` rows, along one input in runs of neighbours."""
         if self.data.is_in_order:
             return self.data.in_runs(num)
         return self.data.sampled(num, self.rng(purpose))

@@ -43,7 +43,7 @@ class Progress(Protocol):
         ...
 
     def stage(self, name: str, total: int) -> None:
-        """The next stage begins, with `total` units of work."""
+        """The next stage begins, with ``total`` units of work."""
         ...
 
     def advance(self, amount: int = 1) -> None:

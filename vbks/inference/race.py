@@ -55,7 +55,7 @@ def without_prior(candidate: Candidate) -> float:
 
 
 def glance_margin(num_rows: int) -> float:
-    """Nats within which candidates are kept after the beginning of a look at `num_rows` rows."""
+    """Nats within which candidates are kept after the beginning of a look at ``num_rows`` rows."""
     return max(GLANCE_MARGIN, GLANCE_MARGIN_PER_ROW * num_rows)
 
 

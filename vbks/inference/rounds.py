@@ -326,7 +326,7 @@ class Batches:
         return map(_joined, iter(lambda: list(islice(batches, self.at_once)), []))
 
     def skip(self, num: int) -> None:
-        """Leave out the next `num` minibatches, which were taken before."""
+        """Leave out the next ``num`` minibatches, which were taken before."""
         self.num_taken += num
         next(islice(self._endless, num, num), None)
 

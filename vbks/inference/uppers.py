@@ -19,7 +19,7 @@ they cannot make an interval short that the determinant makes long."""
 
 
 def worth_bounding(fits: Sequence[LocalFit], comparison: Comparison, num: int) -> list[int]:
-    """Indices of the `num` best fits by BIC, if they can be bounded from above."""
+    """Indices of the ``num`` best fits by BIC, if they can be bounded from above."""
     if not comparison.likelihood.is_gaussian:
         raise DataError(f"upper bounds need Gaussian noise, not {comparison.likelihood.name}.")
     if comparison.data.has_known_noise:

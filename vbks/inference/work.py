@@ -24,7 +24,8 @@ from vbks.inference.scratch import Scratch
 from vbks.kernels import is_batchable, num_waves
 
 USUAL_COST = 3.0
-"""Of a candidate that counts as one: three leaves, one wave. Dearer ones fill a chunk sooner."""
+"""Cost of a candidate that counts as one: three leaves, one wave. More expensive ones fill a chunk
+sooner."""
 
 MANY = 8
 """Chunks from which on their number is a multiple of this: machines have 1, 2, 4 or 8 devices."""
@@ -177,7 +178,7 @@ def _filled(places: Sequence[int], candidates: Sequence[Unfitted], most: int) ->
 
 
 def _shared_out(places: Sequence[int], sizes: Array, num: int) -> list[list[int]]:
-    """Up to `num` chunks, each of which ends where it has had its share of the cost."""
+    """Up to ``num`` chunks, each of which ends where it has had its share of the cost."""
     middles = np.cumsum(sizes) - 0.5 * sizes
     owners = (num * middles / sizes.sum()).astype(int)
     return [

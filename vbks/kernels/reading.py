@@ -426,7 +426,7 @@ def _least_inputs(kernel: Any) -> int:
 
 
 def _family_name(kernel: Kernel, num_inputs: int) -> str | None:
-    """The family of a leaf's kernel on `num_inputs` inputs, None if no family describes it."""
+    """The family of a leaf's kernel on ``num_inputs`` inputs, None if no family describes it."""
     if type(kernel) is FamilyKernel:
         return kernel.family.name
     if type(kernel) is Periodic:

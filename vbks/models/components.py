@@ -60,7 +60,7 @@ def without_negligible(weights: Array, negligible: float) -> Rows:
 def draw_components(
     members: Sequence[Member], num_samples: int = NUM_SAMPLES, seed: int = 0
 ) -> list[Component]:
-    """About so many components, in the order of the members, the same each time.
+    """About ``num_samples`` components, in the order of the members, the same each time.
 
     Modes share them by weight. A mode without spread is one component, at its mean.
     """

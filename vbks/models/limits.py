@@ -13,11 +13,11 @@ from vbks.data.warped_normal import MOST_LOG_SD
 from vbks.models.marginals import WarpedGaussians
 
 RARE = 0.01
-"""Weight of components at either end of a mixture that are not to decide its mean ..."""
+"""Weight of components at either end of a mixture that are not to decide its mean."""
 
 MOST_SPREADS = 100.0
-"""... and how far from the others they count as, in spreads of these. A weight of `RARE` then moves
-the mean by one spread at most."""
+"""Means of rare components count as at most this many spreads of the others away from them. A
+weight of `RARE` then moves the mean by one spread at most."""
 
 ROUNDING = 1e-12
 """Of sums of weights."""

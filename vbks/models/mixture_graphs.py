@@ -36,8 +36,8 @@ from vbks.models.warp_graphs import (
 class MixtureGraphs:
     """Moments, covariances and densities of a mixture, of standardised inputs [N, D].
 
-    With ``differentiable`` they have gradients for the inputs. About so many rows are to be worked
-    on together, by which components are put into parts.
+    With ``differentiable`` they have gradients for the inputs. About ``rows_at_once`` rows are to
+    be worked on together, by which components are put into parts.
     """
 
     def __init__(

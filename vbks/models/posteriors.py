@@ -158,7 +158,7 @@ class Posteriors:
         return Posteriors(kernels, self.data, self.Z, L, m, W, self.weights[places])
 
     def in_pieces(self, size: int) -> Iterator[Posteriors]:
-        """The components, at most so many at a time."""
+        """The components, up to ``size`` at a time."""
         if len(self) <= size:
             yield self
             return

@@ -40,7 +40,7 @@ class Candidates:
     log_prior: Array
 
     def belief(self, settings: BeliefSettings) -> KernelBelief:
-        """The belief over the best so many."""
+        """The belief over the best ``settings.members`` candidates, or over all."""
         values = np.where([not reason for reason in self.reasons], self.log_evidences, -math.inf)
         if settings.members is not None:
             left_out = np.argsort(-values, kind="stable")[settings.members :]
@@ -134,7 +134,7 @@ class ModelAverage(ModelMixture):
         return ModelAverage(self._candidates, _settings(self.settings, kind, settings))
 
     def pruned(self, num: int) -> ModelAverage:
-        """The belief over the best so many models, formed again."""
+        """The belief over the best ``num`` models, formed again."""
         return self.with_belief(members=num)
 
     def correlations(self) -> pd.DataFrame:

@@ -26,7 +26,7 @@ BEFORE, AFTER = 0.03, 0.15
 what comes next is asked for more often than what was before."""
 
 MOST_POINTS = 2000
-"""Rows that are drawn; of more, so many at random."""
+"""Up to this many rows are drawn; of more rows, a random sample is."""
 
 MOST_BARS = 300
 """Rows that are drawn with error bars, which hide each other sooner."""
@@ -229,7 +229,7 @@ def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
 
 
 def _rows(selection: Selection, most: int) -> tuple[Array, Array]:
-    """Rows in the user's units: all, or so many at random."""
+    """Rows in the user's units: all, or ``most`` at random."""
     source = selection.data[selection.best.warp].source
     X, y = source.sample(most, np.random.default_rng(0))
     mean = selection.mean_function

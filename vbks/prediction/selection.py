@@ -199,7 +199,7 @@ class Selection:
         return replace(self, settings=changed.resolved(self.fits), given_weights=None)
 
     def pruned(self, num: int) -> Selection:
-        """The belief over the best so many candidates, formed again from the fits there are."""
+        """The belief over the best ``num`` candidates, formed again from the fits there are."""
         return self.with_belief(members=num)
 
     def correlations(self) -> pd.DataFrame:
@@ -362,8 +362,8 @@ class Selection:
         comes out goes through `restore_moments`.
 
         The model is at the mean of q(θ). With ``posterior``, a stochastic fit is a
-        `VariationalSVGP`, which has q(θ) itself, and others are a list of about so many weights and
-        models at samples of θ.
+        `VariationalSVGP`, which has q(θ) itself, and others are a list of about ``num_samples``
+        weights and models at samples of θ.
         """
         fit = self.best if expression is None else self.fit_of(expression, warp)
         rows = self.data[fit.warp]
@@ -390,7 +390,7 @@ class Selection:
         """The selection after a candidate, or the best, was fitted on from where it is.
 
         It may have been dropped or have failed before: it is fitted by the bound of the others, and
-        the belief is formed anew. With ``restarts`` it is also begun from so many starts, and the
+        the belief is formed anew. With ``restarts`` it is also begun from this many starts, and the
         better of the two counts; ``posterior`` is another q(θ) than that of the others.
         """
         from vbks.prediction.refits import refit

@@ -55,7 +55,7 @@ class Group:
         self.values: list[Array] = []
 
     def take(self, num: int, batches: Iterable[tuple[Array, Array]]) -> None:
-        """So many steps in one call of the graph."""
+        """Take ``num`` steps in one call of the graph."""
         self.progress, values = self.bank.run(
             ascent(self.kind, self.settings.optimiser),
             self.progress,

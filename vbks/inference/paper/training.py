@@ -150,7 +150,7 @@ def train(
     num_steps: int,
     scratch: Scratch = NO_SCRATCH,
 ) -> list[CandidateState]:
-    """The members after `num_steps` more steps, with their local ELBOs."""
+    """The members after ``num_steps`` more steps, with their local ELBOs."""
     group = Group(members, comparison, settings)
     end = group.steps + num_steps
     kept = scratch.read()
