@@ -61,12 +61,12 @@ ONE_WARP = (
     "The space has GPflow kernels, whose values are about the targets as they are, so no warp was "
     "tried."
 )
-"""What is said where warps are left to us."""
+"""What is said where warps are left to us and the space has GPflow kernels."""
 
 ONE_WARP_BY_UNITS = (
     "A mean function or known noise is about the targets as they are, so no warp was tried."
 )
-"""The same where there is one of them."""
+"""What is said where warps are left to us and there is a mean function or known noise."""
 
 NO_UPPERS = (
     "method 'skc' needs upper bounds of likelihoods, which known noise of each row does not go "

@@ -10,7 +10,7 @@ from vbks.arrays import Array
 from vbks.data.warps import Identity, Log, Warp
 
 NODES = 100
-"""Of Gauss-Hermite quadrature, as many as NumPy tests. With a softplus of scale 1 or a logit,
+"""Nodes of Gauss-Hermite quadrature, as many as NumPy tests. With a softplus of scale 1 or a logit,
 variances are then off by 1e-7 at most for z with a standard deviation of 3, 1e-4 for one of 5 and
 0.5 % for one of 8, where an undone logit is all but a step."""
 

@@ -36,7 +36,7 @@ FORMAT = 1
 """Number of the format that is written and read."""
 
 SCRATCH_SECONDS = 20.0
-"""Between two states of a stage that are kept."""
+"""Least seconds between two states of a stage that are written to its file."""
 
 PLAIN_FILE, LOCK_FILE, JOURNAL_FILE, WORK_FOLDER = (
     "checkpoint.json", "lock", "journal.json", "work",

@@ -29,7 +29,7 @@ class Devices:
     placements: list[Placement] = field(default_factory=list, compare=False, repr=False)
     _busy: set[int] = field(default_factory=set, compare=False, repr=False)
     _change: Condition = field(default_factory=Condition, compare=False, repr=False)
-    """Of what devices do, and of what is left to do."""
+    """Condition that guards what devices do and what is left to do, and is notified of changes."""
 
     @property
     def num_workers(self) -> int:

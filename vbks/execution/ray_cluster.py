@@ -26,7 +26,7 @@ AHEAD = 2
 """Tasks that are handed out for each that can run at once, so that no worker waits."""
 
 WAIT_SECONDS = 1.0
-"""Between two looks at whether somebody wants to stop."""
+"""Seconds between two checks of whether somebody wants to stop."""
 
 KNOWN = 4
 """Comparisons that a worker remembers with what it has computed for them."""

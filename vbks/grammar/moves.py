@@ -37,7 +37,7 @@ class Choices(NamedTuple):
 
 
 Move = Callable[[Expression, Choices], Iterable[Expression]]
-"""From a node to its replacements, smaller ones first."""
+"""A function from a node to its replacements, smaller ones first."""
 
 _CONSTANT, _NOISE = Leaf("C"), Leaf("WN")
 

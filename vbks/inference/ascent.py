@@ -20,10 +20,11 @@ from vbks.inference.scratch import NO_SCRATCH, Scratch
 from vbks.inference.stage import StochasticStage
 
 STEPS = 3000
-"""Minibatches; q(u) alone takes a thousand of them to find its place."""
+"""Steps of the ascent, each on a minibatch; q(u) alone takes a thousand of them to find its
+place."""
 
 RATE = 0.01
-"""Adam's first rate; it falls to a hundredth of it as a cosine."""
+"""Adam's first learning rate; it falls as a cosine to a hundredth of this."""
 
 START_SD = 0.05
 """Standard deviation of q(θ) in the beginning."""

@@ -22,7 +22,7 @@ from vbks.inference.settings import compare
 from vbks.kernels import KernelBank, bank_of
 
 EVALUATIONS = 60
-"""Of the bound while inducing inputs move."""
+"""Most evaluations of the bound while inducing inputs are optimised."""
 
 
 def learn_inducing(fit: LocalFit, data: Any, *, seed: int = 0) -> LocalFit:

@@ -24,7 +24,8 @@ NOISE_START = 0.1
 """A tenth of the variance of standardised targets, which is what our prior of noise expects."""
 
 SMALLEST_VARIANCE = 1e-12
-"""Of f: rounding gives about -1e-16 where data leave no doubt, and quadrature takes the root."""
+"""Smallest variance of f: rounding gives about -1e-16 where data leave no doubt, and quadrature
+takes the root."""
 
 HALF_COUNT = 0.5
 """Added to counts before their logarithm is taken, so that none is a finite number."""
@@ -388,7 +389,7 @@ def _from_gpflow(likelihood: gpflow.likelihoods.Likelihood) -> Likelihood:
 
 
 _GAUSSIAN = (gpflow.likelihoods.Gaussian, gpflow.likelihoods.GaussianMC)
-"""Not what others derive from these, which may have another density."""
+"""Exact types of Gaussian likelihoods: classes that derive from them may have another density."""
 
 
 def _learnable_parameter(likelihood: gpflow.likelihoods.Likelihood) -> str | None:

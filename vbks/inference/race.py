@@ -25,17 +25,20 @@ FEW = 12
 """Candidates that have a whole look each; where there are more, some may be left behind before."""
 
 LOOK_MARGIN = 25.0
-"""Nats behind the best after a first look that are still a chance: looks have not converged."""
+"""Nats behind the best within which candidates are kept after a first look: looks have not
+converged."""
 
 CLOSE_LOOK_MARGIN = 15.0
-"""The same where the look was by the bound that counts."""
+"""Nats behind the best within which candidates are kept after a first look by the bound that
+counts."""
 
 CLIMB_MARGIN = 12.0
 """Nats behind the best after the climb: a share of e⁻¹² that q(θ) will hardly change."""
 
 PENALTY = 0.25
-"""Of log N, for each free parameter: half of what one costs that the data determine, as one that
-they say nothing of costs nothing. Margins allow for the other half either way."""
+"""Penalty for each free parameter, in units of log N. It is half of what one costs that the data
+determine, as one that they say nothing of costs nothing. Margins allow for the other half either
+way."""
 
 ALWAYS = 10
 """Pruning keeps at least this many candidates, however far behind they are."""

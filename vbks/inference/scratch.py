@@ -32,4 +32,4 @@ class NoScratch:
 
 
 NO_SCRATCH = NoScratch()
-"""For stages that nobody interrupts."""
+"""The scratch of stages that nobody interrupts, which keeps nothing."""

@@ -38,10 +38,11 @@ COLLAPSED_SECONDS = 900.0
 """Estimated time up to which they are fitted by the collapsed bound, on all rows at once."""
 
 SECONDS_PER_PRODUCT = 1e-10
-"""Of one multiplication in products and factors of matrices, on two cores; a rough figure."""
+"""Seconds of one multiplication in products and factors of matrices, on two cores; a rough
+figure."""
 
 SECONDS_PER_ELEMENT = 2e-8
-"""Of one number in a kernel matrix with its gradient."""
+"""Seconds of one number in a kernel matrix with its gradient."""
 
 LEAST_INDUCING, MOST_INDUCING = 16, 400
 """Inducing points that are chosen: 2√N within these limits."""

@@ -14,8 +14,8 @@ from vbks.inference.kernel_products import MEMORY
 from vbks.inference.local_fit import LocalFit
 
 SHARE = 0.01
-"""Of what the bound of the determinant may be off, what steps of conjugate gradients need not gain:
-they cannot make an interval short that the determinant makes long."""
+"""Conjugate gradients stop when they could gain no more than this share of what the bound of the
+determinant may be off: they cannot make an interval short that the determinant makes long."""
 
 
 def worth_bounding(fits: Sequence[LocalFit], comparison: Comparison, num: int) -> list[int]:

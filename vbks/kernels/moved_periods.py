@@ -31,7 +31,8 @@ NOISE_MULTIPLE = 2.0
 """Variance of a wave that is looked for beside all others, in variances of the noise."""
 
 LENGTHSCALE = 0.0
-"""Logarithm of the lengthscale of such a wave: smooth, but no sine."""
+"""Logarithm of the lengthscale of a wave that is looked for beside all others: smooth, but no
+sine."""
 
 
 def moved_periods(

@@ -28,9 +28,10 @@ from vbks.kernels.parameters import Normal, Parameter
 from vbks.kernels.registry import LOCK, family_of, register_opaque, registered_families
 
 OPAQUE_PRIOR_SD = 1.5
-"""Of a number of an opaque leaf: about the width of our own priors, since nothing is known of the
-number but that somebody chose it. It grows with numbers above one: what GPflow stores of a positive
-parameter is about its logarithm where that is negative, and else about the parameter itself."""
+"""Prior standard deviation of a number of an opaque leaf. It is about the width of our own priors,
+since nothing is known of the number but that somebody chose it. It grows with numbers above one:
+what GPflow stores of a positive parameter is about its logarithm where that is negative, and else
+about the parameter itself."""
 
 
 def scale_holder(kernel: Kernel) -> Any:

@@ -28,7 +28,8 @@ FLATTER = 10.0
 where ours cost several, and keep numbers that data do not determine from running away."""
 
 SKC_NOISE = Normal(0.0, math.sqrt(0.2))
-"""Of noise in SKC: about the variance of the data. The paper gives variances, we have sds."""
+"""Prior of the noise in SKC: about the variance of the data. The paper gives variances, we have
+sds."""
 
 SKC_PRIORS: dict[tuple[str, str], Prior] = {
     ("WN", "variance"): SKC_NOISE,
@@ -42,10 +43,10 @@ SKC_PRIORS: dict[tuple[str, str], Prior] = {
 """Families and parameters as in appendix I of the SKC paper, but for periods, which need data."""
 
 SKC_SHORTEST_PERIOD = 10
-"""In steps from one row to the next."""
+"""Shortest period in SKC, in steps from one row to the next."""
 
 SKC_LONGEST_PERIOD = 1 / 5
-"""As a share of the range of the input."""
+"""Longest period in SKC, as a share of the range of the input."""
 
 
 def slot_priors(

@@ -31,7 +31,7 @@ many, down to one for each mode."""
 
 
 ROUNDING = 1e-9
-"""Of a number of samples, so that equal weights get equal shares."""
+"""Rounding error of a number of samples that is allowed, so that equal weights get equal shares."""
 
 
 @dataclass(frozen=True, eq=False)

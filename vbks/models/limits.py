@@ -20,7 +20,7 @@ MOST_SPREADS = 100.0
 weight of `RARE` then moves the mean by one spread at most."""
 
 ROUNDING = 1e-12
-"""Of sums of weights."""
+"""Rounding error of sums of weights that is allowed."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,7 +33,8 @@ NUM_MODELS = 16
 """Samples of θ for which there are models, each with matrices of its own."""
 
 LEAST_SHARE = 1e-10
-"""Of the mean variance in q(θ), on its diagonal, so that it has a Cholesky factor."""
+"""Share of the mean variance in q(θ) that is added to its diagonal, so that it has a Cholesky
+factor."""
 
 
 def models_at_samples(

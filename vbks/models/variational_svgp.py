@@ -112,7 +112,7 @@ class VariationalSVGP(SVGP):
         prior_mean = start if prior_mean is None else prior_mean
         self.q_theta = ThetaPosterior(start, covariance, prior_mean, prior_sd)
         self.standard_deviations = self._show_posterior()
-        """Of the unconstrained numbers of each parameter, by its path."""
+        """Standard deviations of the unconstrained numbers of each parameter, by its path."""
         self.num_samples = num_samples
         self.num_prediction_samples = num_prediction_samples
         self.sample_inducing = sample_inducing

@@ -61,9 +61,9 @@ class AcrossDepths(Search):
         self._lock = RLock()
         self._state = SearchState()
         self._lanes: list[_Lane] = []
-        """Of the depth that is not done."""
+        """Lanes of the depth that is not done."""
         self._early: list[_Lane] = []
-        """Of the next one."""
+        """Lanes of the next depth."""
         self._is_over = False
 
     @property

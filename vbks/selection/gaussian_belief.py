@@ -17,8 +17,9 @@ from vbks.selection.belief import KernelBelief, as_vector, check_positive, parti
 from vbks.selection.free_form import Layer, free_form, lift
 
 PRIOR_VARIANCE = 10.0
-"""Of each g: a weight may differ from its prior by factors of e^±3, so that gaps of a few nats
-show. Beyond it little changes, and with the authors' 0.5 gaps of two nats hardly count."""
+"""Prior variance of each g: a weight may differ from its prior by factors of e^±3, so that gaps of
+a few nats show. Beyond it little changes, and with the authors' 0.5 gaps of two nats hardly
+count."""
 
 PAIRS = 1024
 """Samples come as ±η, a power of two of them as Sobol's points ask for: with the paper's 2,000
@@ -51,7 +52,7 @@ STEPS = 2000
 """Steps of the stochastic ascent, each with fresh samples."""
 
 STEP_PAIRS = 16
-"""Pairs of samples in each of them."""
+"""Pairs of samples in each step of the stochastic ascent."""
 
 RATE = 0.05
 """Adam's first rate; it falls to zero as a cosine."""
@@ -67,10 +68,11 @@ SAME_OPTIMUM = 0.02
 """Two ascents have ended in the same optimum if no probability differs by more."""
 
 Form = Literal["gaussian", "mixture", "free"]
-"""Of q(g): a single Gaussian as in the paper, one at each optimum, or whatever maximises."""
+"""Forms of q(g): a single Gaussian as in the paper, one at each optimum, or whatever maximises."""
 
 Ascent = Literal["quasi-newton", "stochastic"]
-"""On samples that stay the same, or with fresh ones in each step as in the paper."""
+"""Ascents on q(g): on samples that stay the same, or with fresh ones in each step as in the
+paper."""
 
 
 def vbks_belief(

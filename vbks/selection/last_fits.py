@@ -23,8 +23,9 @@ SHARE = 0.01
 """Candidates that could hold more of the belief than this are fitted to the end."""
 
 REST = 0.05
-"""Of the others, the best are fitted to the end until the rest is expected to hold no more of the
-belief together than this: where nothing is clear, each may hold little, and all of them much."""
+"""Of candidates below `SHARE`, the best are fitted to the end until the rest is expected to hold no
+more of the belief together than this: where nothing is clear, each may hold little, and all of them
+much."""
 
 FIRST = 8
 """Candidates whose last fits are made first: what they gain shows what others could gain. If there

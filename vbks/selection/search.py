@@ -20,7 +20,7 @@ Price = Callable[[Proposal], float]
 """What a fit costs, roughly, in seconds."""
 
 Reserve = Callable[[Sequence[LocalFit]], Sequence[float]]
-"""What is to be kept for the last fits of the best of these, best first."""
+"""Costs that are kept for the last fits of the best of some fits, best first."""
 
 
 def nothing(fits: Sequence[LocalFit]) -> Sequence[float]:

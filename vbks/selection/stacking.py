@@ -20,16 +20,18 @@ TO_BOUNDARY = 0.99
 """Share of the way to a weight of zero that a step may go."""
 
 LEAST_LOG_DENSITY = -200.0
-"""Below the row's best. Nothing is lost by taking smaller ones for it, and underflow is slow."""
+"""Least log density of a row, relative to its best candidate. Nothing is lost by taking smaller
+ones for it, and underflow is slow."""
 
 LEAST_PULL = 1e-9
-"""Of a candidate whose prior is next to nothing, in rows: so little changes no score."""
+"""Least pull of the prior on a candidate, in rows: so little changes no score."""
 
 ROUNDING = 1e-12
-"""Of the objective, for each row: a step that loses no more is as good as any."""
+"""Rounding error of the objective, for each row: a step that loses no more is accepted."""
 
 RIDGE = 1e-14
-"""Of Newton's equations, relative to their size, for copies that the prior hardly tells apart."""
+"""Ridge of Newton's equations, relative to their size, for copies that the prior hardly tells
+apart."""
 
 
 def stacking_belief(

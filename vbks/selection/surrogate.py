@@ -26,7 +26,7 @@ FARTHEST = 4.0
 """Prior standard deviations within which they are sought."""
 
 LEAST_VARIANCE = 1e-12
-"""Of a prediction, so that it has a logarithm."""
+"""Least variance of a prediction, so that it has a logarithm."""
 
 WORST = -1e6
 """Standard deviations below the best beyond which all candidates are the same."""

@@ -15,7 +15,7 @@ from vbks.storage.records import damaged
 from vbks.storage.writing import write_file
 
 SUFFIX = ".npy"
-"""Of the members of such a file."""
+"""Suffix of the members of an array file."""
 
 
 def read_arrays(file: Path, names: Sequence[str] | None = None) -> dict[str, Array]:
