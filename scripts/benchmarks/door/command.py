@@ -17,7 +17,8 @@ __all__ = ["main"]
 def main(results: Path, arguments: Sequence[str] | None = None) -> None:
     """List the benchmarks, or run one and leave its record and picture in `results`."""
     known = catalogue()
-    asked = _parser(known).parse_args(arguments)
+    parser = _parser(known)
+    asked = parser.parse_args(arguments)
     console = Console()
     if asked.name == "list":
         for name, sentence in known.items():
@@ -25,8 +26,13 @@ def main(results: Path, arguments: Sequence[str] | None = None) -> None:
         return
     from benchmarks.door.session import run  # matplotlib is slow to import
 
-    context = Context(asked.quick, asked.full, asked.data, asked.seed)
-    run(asked.name, load(asked.name), context, results, console)
+    benchmark = load(asked.name)
+    parts = getattr(benchmark, "PARTS", ())
+    if asked.part is not None and asked.part not in parts:
+        known_parts = f"its parts are: {', '.join(parts)}" if parts else "it has no parts"
+        parser.error(f"--part {asked.part}: '{asked.name}' has no such part, {known_parts}")
+    context = Context(asked.quick, asked.full, asked.data, asked.seed, asked.part)
+    run(asked.name, benchmark, context, results, console)
 
 
 def _parser(known: dict[str, str]) -> argparse.ArgumentParser:
@@ -37,6 +43,7 @@ def _parser(known: dict[str, str]) -> argparse.ArgumentParser:
     size.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
     size.add_argument("--full", action="store_true", help="larger sizes, where there are some")
     parser.add_argument("--data", type=_folder, metavar="DIR", help="the folder of real data")
+    parser.add_argument("--part", help="only this part, of a benchmark that has several")
     parser.add_argument("--seed", type=int, default=0, help="for all random numbers")
     return parser
 

@@ -32,6 +32,8 @@ class Context:
     data: Path | None = None
     """The folder of real data."""
     seed: int = 0
+    part: str | None = None
+    """The part to run of a benchmark that has `PARTS`; all of them by default."""
     left_out: list[str] = field(default_factory=list)
     """What could not be measured and why; it is printed and recorded."""
 

@@ -105,7 +105,7 @@ def exact_is_first(problem: Problem, own: Constants, num_rows: int, seed: int, n
     X, y = draw_rows(problem, own, np.random.default_rng([seed, number, CHOICE]))
     rows = prepared((X[:num_rows], y[:num_rows]))
     settings = {"seed": number, "restarts": RESTARTS}
-    workshop = Workshop({Identity(): rows}, Stage("exact", "laplace"), False, settings)
+    workshop = Workshop({Identity(): rows}, Stage("exact", "laplace"), True, settings)
     fits = workshop.fit(pairs_of(vbks.K12, (Identity(),)))
     return canonical(best_of(fits).expression) == problem.truth
 

@@ -35,7 +35,8 @@ from benchmarks.paper_experiments.constants import (
 )
 from benchmarks.paper_experiments.problems import (
     NUM_ROWS,
-    PROBLEMS,
+    PRODUCT,
+    SUM,
     Constants,
     Problem,
     draw_rows,
@@ -76,7 +77,7 @@ class Size:
     ``more_draws`` are those with as many inducing points as suffice, among K12.
     """
 
-    problems: tuple[Problem, ...]
+    problem: Problem
     draws: Mapping[str, int]
     default_draws: Mapping[str, int]
     more_draws: int
@@ -90,7 +91,7 @@ class Size:
 
 
 USUAL = Size(
-    PROBLEMS,
+    PRODUCT,
     draws={"K12": 10, "K144": 2},
     default_draws={"K12": 6, "K144": 2},
     more_draws=4,
@@ -98,11 +99,11 @@ USUAL = Size(
     parts=15,
     ladder=LADDER,
     ladder_draws=NUM_DRAWS,
-    exact_rows=128,
+    exact_rows=64,
     max_tried=60,
 )
 FULL = Size(
-    PROBLEMS,
+    PRODUCT,
     draws={"K12": 10, "K144": 10},
     default_draws={"K12": 10, "K144": 10},
     more_draws=10,
@@ -114,7 +115,7 @@ FULL = Size(
     max_tried=135,
 )
 QUICK = Size(
-    PROBLEMS[1:],
+    SUM,
     draws={"K12": 1},
     default_draws={"K12": 1},
     more_draws=1,
@@ -153,12 +154,9 @@ class Draws:
 
 
 def measure(size: Size, seed: int) -> list[Figure]:
-    """Beliefs in the true structure of both problems."""
-    figures: list[Figure] = []
+    """Beliefs in the true structure of a problem."""
     with _workers(size) as mapped:
-        for problem in size.problems:
-            figures += _measure(problem, size, seed, mapped)
-    return figures
+        return list(_measure(size.problem, size, seed, mapped))
 
 
 @contextmanager

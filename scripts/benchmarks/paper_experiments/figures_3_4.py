@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import vbks
-from benchmarks.averaging import Table, read_intel_lab, read_swissgrid
-from benchmarks.door.figure import Context, Figure
+from benchmarks.averaging import Table
+from benchmarks.door.figure import Figure
 from benchmarks.door.telling import tell
 from benchmarks.paper_experiments.searches import (
     Training,
@@ -123,14 +123,9 @@ Run = dict[str, list[Point]]
 """Errors of each method on its way."""
 
 
-def measure(size: Size, context: Context) -> list[Figure]:
-    """Beliefs and errors on both data sets, as far as they are there."""
-    figures: list[Figure] = []
-    for read in (read_swissgrid, read_intel_lab):
-        table = read(context)
-        if table is not None:
-            figures += _measure(table, size, context.seed)
-    return figures
+def measure(size: Size, table: Table | None, seed: int) -> list[Figure]:
+    """Beliefs and errors on a data set, if it is there."""
+    return [] if table is None else list(_measure(table, size, seed))
 
 
 def _measure(table: Table, size: Size, seed: int) -> Iterator[Figure]:

@@ -2,7 +2,8 @@
 
 The paper prints the amplitudes, the period, the slope and, for the sum, the lengthscale of PER. Our
 text of its appendix E.1 does not show the other constants, and the paper does not tell the noise of
-the function that is drawn. `PROBLEMS` has what they may be, in the order in which it is tried.
+the function that is drawn. `PRODUCT` and `SUM` have what they may be, in the order in which it is
+tried.
 """
 
 from __future__ import annotations
@@ -88,10 +89,8 @@ class Problem:
         return np.asarray((per * rq if self.is_product else per + rq) * line)
 
 
-PROBLEMS = (
-    Problem("PER * LIN * RQ", True, grid((2.0, 1.0, 4.0))),
-    Problem("(PER + RQ) * LIN", False, grid((2.0,))),
-)
+PRODUCT = Problem("PER * LIN * RQ", True, grid((2.0, 1.0, 4.0)))
+SUM = Problem("(PER + RQ) * LIN", False, grid((2.0,)))
 
 
 def draw_rows(

@@ -129,7 +129,12 @@ def test_catalogue__has_what_measures_answers_and_says_what_it_is(name: str) -> 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["nothing"], "invalid choice: 'nothing'"), (["list", "--data", "gone"], "no folder 'gone'")],
+    [
+        (["nothing"], "invalid choice: 'nothing'"),
+        (["list", "--data", "gone"], "no folder 'gone'"),
+        (["paper", "--part", "figure-9"], "its parts are: figure-5, swissgrid"),
+        (["calibration", "--part", "K12"], "it has no parts"),
+    ],
 )
 def test_command__names_what_is_wrong(
     arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -5,14 +5,16 @@ import numpy as np
 import pytest
 from benchmarks.door.figure import Figure
 from benchmarks.door.record import Line
+from benchmarks.paper import STARTS, newest
 from benchmarks.paper_experiments import figure_2, figure_5, figures_3_4, panels
 from benchmarks.paper_experiments.constants import count_until_lost, first_that_suffices
 from benchmarks.paper_experiments.figure_5 import line_through
 from benchmarks.paper_experiments.problems import (
     AMPLITUDE,
     PERIOD,
-    PROBLEMS,
+    PRODUCT,
     SLOPE,
+    SUM,
     Constants,
     draw_rows,
     outward,
@@ -35,7 +37,7 @@ def gpflow_kernel(is_product: bool) -> gpflow.kernels.Kernel:
     return per * rq * line if is_product else (per + rq) * line
 
 
-@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.text)
+@pytest.mark.parametrize("problem", (PRODUCT, SUM), ids=lambda problem: problem.text)
 def test_covariance__is_that_of_gpflow(problem):
     x, z = np.random.default_rng(0).uniform(-10, 10, (2, 7))
     ours = problem.covariance(SOME, x, z)
@@ -43,7 +45,7 @@ def test_covariance__is_that_of_gpflow(problem):
     np.testing.assert_allclose(ours, theirs, rtol=1e-10)
 
 
-@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.text)
+@pytest.mark.parametrize("problem", (PRODUCT, SUM), ids=lambda problem: problem.text)
 def test_rows__are_means_without_noise(problem):
     """Means given the drawn function are a smooth function of the inputs, and zero at zero."""
     X, y = draw_rows(problem, SOME, np.random.default_rng(3), num_rows=400)
@@ -59,14 +61,14 @@ def test_rows__are_means_without_noise(problem):
 
 def test_rows__follow_from_the_random_numbers():
     first, again, other = (
-        draw_rows(PROBLEMS[0], SOME, np.random.default_rng(seed), 20)[1] for seed in (0, 0, 1)
+        draw_rows(PRODUCT, SOME, np.random.default_rng(seed), 20)[1] for seed in (0, 0, 1)
     )
     np.testing.assert_array_equal(first, again)
     assert not np.allclose(first, other)
 
 
 def test_prepared_rows__keep_their_targets_and_the_zero_of_their_inputs():
-    X, y = draw_rows(PROBLEMS[0], SOME, np.random.default_rng(0), 50)
+    X, y = draw_rows(PRODUCT, SOME, np.random.default_rng(0), 50)
     rows = prepared((X, y))
     Xs, ys = rows.arrays()
     np.testing.assert_allclose(ys, y)
@@ -79,7 +81,7 @@ def test_outward__begins_at_the_first_values_and_has_all_combinations_once():
     assert len(set(found)) == len(found) == 6
 
 
-@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.text)
+@pytest.mark.parametrize("problem", (PRODUCT, SUM), ids=lambda problem: problem.text)
 def test_grid__begins_with_what_the_paper_prints(problem):
     assert problem.constants[0].per_lengthscale == 2.0
     assert len(set(problem.constants)) == len(problem.constants)
@@ -147,7 +149,7 @@ def test_shown_kernels__were_ever_among_the_first():
 
 def test_stops__pass_through_what_one_training_ends_with():
     """Training in two parts ends where the preset's own training ends."""
-    rows = prepared(draw_rows(PROBLEMS[1], SOME, np.random.default_rng(0), 60))
+    rows = prepared(draw_rows(SUM, SOME, np.random.default_rng(0), 60))
     settings, sizes = vbks.PaperSettings(steps=6, every=3, value_batches=4), Sizes(8, 16)
     kernels = [vbks.parse("SE"), vbks.parse("LIN * PER")]
     whole = watched(rows, kernels, settings, sizes, seed=0)
@@ -196,3 +198,21 @@ def test_picture__is_drawn_from_whatever_a_run_has(tmp_path):
         line = Line("paper", own, {}, 2, 0, 1.0, False, "2026-01-01T00:00:00")
         panels.draw(line, tmp_path / f"{len(own)}.png")
         assert (tmp_path / f"{len(own)}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def line_with(*names: str) -> Line:
+    figures = tuple(Figure(name, float(k), "") for k, name in enumerate(names))
+    return Line("paper", figures, {}, 2, 0, 1.0, False, "2026-01-01T00:00:00")
+
+
+def test_newest__has_the_figures_of_a_part_from_its_last_record() -> None:
+    old = line_with("Figure 5, B=32: time of a step", "Figure 3b, BO", "Table 2, run 1")
+    new = line_with("Table 2, run 1", "Figure 4b, BO")
+    assert [f.name for f in newest([old, new], STARTS["swissgrid"])] == ["Table 2, run 1"]
+    assert newest([old, new], STARTS["figure-5"]) == [old.figures[0]]
+    assert newest([old, new], STARTS["sum"]) == []
+
+
+def test_parts__begin_differently() -> None:
+    starts = [start for own in STARTS.values() for start in own]
+    assert not any(a != b and a.startswith(b) for a in starts for b in starts)
