@@ -106,6 +106,9 @@ MODE_DISTANCE = 4.0
 """Standard deviations between modes that count as two; their Gaussians then hardly overlap, and
 the bound of the mixture is the log sum of theirs."""
 
+SAMPLE_EVALUATIONS = 30
+"""Evaluations of a climb from a sample of θ, whose optimum is for a proposal only."""
+
 IMPORTANCE_SEED = 1 << 32
 """Added to the seed for samples of θ, so that they are others than those of starts."""
 
@@ -461,7 +464,12 @@ def _with_evidences(
     posterior = comparison.log_posterior([fits[k].expression for k in fitted], evidence)
     targets = [_target(fits[k], row, posterior) for row, k in enumerate(fitted)]
     rngs = [candidate_rng(comparison.seed + IMPORTANCE_SEED, fits[k].expression) for k in fitted]
-    found = estimate_evidences(targets, posterior.values, rngs, num_samples)
+
+    def climb_on(rows: Rows, theta: Array) -> tuple[Array, Array, Array]:
+        own = [fits[fitted[row]] for row in rows]
+        return _climb_samples(own, theta, comparison, evidence)
+
+    found = estimate_evidences(targets, posterior.values, rngs, num_samples, climb_on)
     for k, estimate in zip(fitted, found, strict=True):
         if estimate is not None:
             fits[k] = replace(
@@ -470,6 +478,24 @@ def _with_evidences(
                 evidence_error=estimate.standard_error,
             )
     return fits
+
+
+def _climb_samples(
+    fits: Sequence[LocalFit], theta: Array, comparison: Comparison, evidence: Evidence
+) -> tuple[Array, Array, Array]:
+    """Climb from a sample of θ of each fit: values [R], optima [R, H] and factors [R, H, H]."""
+    posterior = comparison.log_posterior([fit.expression for fit in fits], evidence)
+    slots = posterior.num_slots
+    scales = np.ones((len(fits), slots))
+    for k, fit in enumerate(fits):
+        layout = lay_out(fit.expression, fit.num_inputs, fit.ard)
+        H = len(layout)
+        scales[k, :H] = start_scales(layout, comparison.summaries, theta[k : k + 1, :H])[0]
+    found = maximise(posterior, theta[:, :slots], SAMPLE_EVALUATIONS, scales=scales)
+    laplace = approximate(posterior, found.x)
+    means, factors = theta.copy(), np.zeros((*theta.shape, theta.shape[1]))
+    means[:, :slots], factors[:, :slots, :slots] = laplace.mean, laplace.factor
+    return laplace.log_evidence - laplace.log_volume, means, factors
 
 
 def _target(fit: LocalFit, row: int, posterior: LogPosterior) -> Target:
@@ -483,7 +509,8 @@ def _target(fit: LocalFit, row: int, posterior: LogPosterior) -> Target:
     sd = 1.0 / np.sqrt(np.maximum(priors.precision[row], LEAST_PRECISION))
     groups = np.full(slots, -1)
     groups[:H] = _leaves(lay_out(fit.expression, fit.num_inputs, fit.ard))
-    return Target(means, factors, priors.used[row], priors.mean[row], sd, groups)
+    height = max(mode.log_likelihood + mode.log_prior for mode in fit.modes)
+    return Target(means, factors, height, priors.used[row], priors.mean[row], sd, groups)
 
 
 def _leaves(layout: Layout) -> list[int]:

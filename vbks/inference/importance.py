@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,8 +42,22 @@ prior, which keeps this share."""
 CAUTION = 10.0
 """Effective samples for each dimension at which a component moves half of the way to them."""
 
+FOUND_SHARE = 0.3
+"""Share of the second proposal around an optimum that the first samples have led to."""
+
+FOUND_MARGIN = 6.0
+"""Nats below the highest known optimum within which one that samples have led to is used."""
+
+FOUND_DISTANCE = 3.0
+"""Standard deviations of a known optimum within which a sample leads to no other."""
+
 LogDensities = Callable[[Rows, Array], Array]
 """``log_densities(rows, theta)`` is log p(y, θ) [r] at θ [r, H] of rows in ascending order."""
+
+
+Climb = Callable[[Rows, Array], tuple[Array, Array, Array]]
+"""``climb(rows, theta)`` climbs log p(y, θ) from θ [r, H] of some rows: values [r], optima [r, H]
+and factors [r, H, H] of the covariances there."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +115,14 @@ class StudentMixture:
         kept = shares >= LEAST_SHARE
         return StudentMixture(shares[kept] / shares[kept].sum(), means[kept], factors[kept])
 
+    def joined(self, other: StudentMixture, share: float) -> StudentMixture:
+        """A mixture of both, this one with a share; the widest component is that of the other."""
+        return StudentMixture(
+            np.concatenate([share * self.shares, (1.0 - share) * other.shares]),
+            np.concatenate([self.means, other.means]),
+            np.concatenate([self.factors, other.factors]),
+        )
+
     def _log_parts(self, x: Array) -> tuple[Array, Array]:
         """Log densities of the components with their shares, and squared distances: [R, n]."""
         d = x.shape[1]
@@ -118,13 +140,14 @@ class StudentMixture:
 class Target:
     """The posterior of one candidate: its q(θ) as a first guess, and its prior.
 
-    Means [R, H] and factors [R, H, H] are those of the modes; ``used`` [H] are the entries of θ
-    that are to be learned, ``centre`` [H] and ``sd`` [H] those of the prior. Entries that belong
-    together have the same number in ``groups`` [H].
+    Means [R, H] and factors [R, H, H] are those of the modes, and ``height`` is log p(y, θ) at the
+    highest; ``used`` [H] are the entries of θ that are to be learned, ``centre`` [H] and ``sd`` [H]
+    those of the prior. Entries that belong together have the same number in ``groups`` [H].
     """
 
     means: Array
     factors: Array
+    height: float
     used: Mask
     centre: Array
     sd: Array
@@ -159,8 +182,12 @@ def estimate_evidences(
     log_densities: LogDensities,
     rngs: Sequence[np.random.Generator],
     num_samples: int,
+    climb: Climb | None = None,
 ) -> list[Estimate | None]:
     """log ∫ p(y, θ) dθ of every target, from ``num_samples`` of θ for each at most.
+
+    With ``climb``, the best of the first samples that are not near a mode is climbed from, and the
+    optimum that it leads to is part of the second proposal.
 
     Samples of all iterations count together, each weighted by the mean of all proposals (AMIS,
     Cornuet et al., 2012). A target whose covariance is singular, or of which nothing is to be
@@ -177,6 +204,8 @@ def estimate_evidences(
         values = log_densities(np.repeat(list(going), num), theta).reshape(len(going), num)
         for run, own in zip(going.values(), values, strict=True):
             run.values = np.concatenate([run.values, own])
+        if iteration == 1 and climb is not None:
+            _find_modes(going, climb)
         if iteration >= least:
             going = {k: run for k, run in going.items() if not _is_known(run)}
     return [None if run is None else run.estimate() for run in runs]
@@ -193,11 +222,15 @@ class _Run:
     values: Array
     log_q: Array
     """The log of the sum of all proposals at the samples: [n]."""
+    found: StudentMixture | None = None
+    """Components around an optimum that samples have led to, for the next proposal."""
 
     def draw(self, num: int) -> Array:
         """New samples of θ [n, H] from a proposal that is fitted to those before."""
         if len(self.values):
             new = _next_proposal(self)
+            if self.found is not None:
+                new, self.found = self.found.joined(new, FOUND_SHARE), None
             self.proposals.append(new)
             self.log_q = np.logaddexp(self.log_q, new.log_density(self.x))
         x = self.proposals[-1].draw(num, self.rng)
@@ -237,6 +270,38 @@ def _begin(target: Target, rng: np.random.Generator) -> _Run | None:
         return None
     nothing = np.zeros(0)
     return _Run(target, rng, [first], np.zeros((0, int(target.used.sum()))), nothing, nothing)
+
+
+def _find_modes(runs: Mapping[int, _Run], climb: Climb) -> None:
+    """Climb from the best sample of each run that is not near a mode, and keep where it leads."""
+    starts = {k: start for k, run in runs.items() if (start := _elsewhere(run)) is not None}
+    if not starts:
+        return
+    values, means, factors = climb(np.array(list(starts)), np.stack(list(starts.values())))
+    for k, value, mean, factor in zip(starts, values, means, factors, strict=True):
+        run = runs[k]
+        used, target = run.target.used, run.target
+        own = factor[np.ix_(used, used)]
+        is_high = np.isfinite(value) and value > target.height - FOUND_MARGIN
+        if is_high and np.isfinite(own).all() and np.all(np.diag(own) > 0.0):
+            widths = np.array(list(SHARES))
+            shares = np.array(list(SHARES.values())) / sum(SHARES.values())
+            centres = np.repeat(mean[np.newaxis, used], len(widths), axis=0)
+            run.found = StudentMixture(shares, centres, widths[:, np.newaxis, np.newaxis] * own)
+
+
+def _elsewhere(run: _Run) -> Array | None:
+    """The best sample that is not near a mode, as θ [H]; None if all are."""
+    target, used = run.target, run.target.used
+    square = np.ix_(np.arange(len(target.means)), used, used)
+    steps = np.swapaxes(run.x - target.means[:, np.newaxis, used], 1, 2)
+    distances = np.linalg.norm(np.linalg.solve(target.factors[square], steps), axis=1)
+    is_far = np.all(distances > FOUND_DISTANCE, axis=0) & np.isfinite(run.values)
+    if not is_far.any():
+        return None
+    theta = target.means[0].copy()
+    theta[used] = run.x[np.argmax(np.where(is_far, run.values, -np.inf))]
+    return theta
 
 
 def _next_proposal(run: _Run) -> StudentMixture:
