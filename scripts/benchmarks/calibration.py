@@ -28,7 +28,7 @@ from matplotlib.figure import Figure as Canvas
 
 import vbks
 from benchmarks.door.figure import Context, Figure
-from benchmarks.door.record import Line
+from benchmarks.door.record import Line, newest
 from benchmarks.door.telling import tell
 from benchmarks.door.workers import one_for_each_core
 from vbks.arrays import Array, Mask
@@ -83,6 +83,8 @@ FULL = (
     Case("K12", vbks.K12, data_sets=1000, compared=300, rows=40),
     Case("near copies", NEAR_COPIES, data_sets=300, compared=40, rows=32),
 )
+PARTS = tuple(case.name.replace(" ", "-") for case in FULL)
+
 QUICK = (Case("K12", vbks.K12[:3], data_sets=3, compared=2, rows=40),)
 
 
@@ -109,30 +111,30 @@ class Tenth:
 def run(context: Context) -> list[Figure]:
     """Calibration over data sets drawn from the prior, on as many cores as there are."""
     figures: list[Figure] = []
-    for case in QUICK if context.quick else FULL:
-        figures += _figures(case, list(_outcomes(case, context)))
+    for part, case in zip(PARTS, QUICK if context.quick else FULL, strict=False):
+        if context.part in (None, part):
+            figures += _figures(case, list(_outcomes(case, context)))
     return figures
 
 
 def draw(lines: Sequence[Line], path: Path) -> None:
-    """The newest run: for each tenth of beliefs, how many are true against their mean."""
-    newest = lines[-1]
-    names = [
-        case.name for case in FULL if any(f.name.startswith(case.name) for f in newest.figures)
-    ]
-    canvas = Canvas(figsize=(5.0 * len(names), 5.2), layout="constrained")
-    for panel, case in zip(np.ravel(canvas.subplots(1, len(names))), names, strict=True):
+    """The newest record of each case: the share of beliefs that is true, against their mean."""
+    cases = {case.name: newest(lines, (f"{case.name}, ",)) for case in FULL}
+    cases = {name: figures for name, figures in cases.items() if figures}
+    canvas = Canvas(figsize=(5.0 * len(cases), 5.2), layout="constrained")
+    panels = np.ravel(canvas.subplots(1, len(cases)))
+    for panel, (case, figures) in zip(panels, cases.items(), strict=True):
         panel.plot([0, 1], [0, 1], ":", color="tab:gray", label="as often as believed")
         for belief, marker in zip(BELIEFS, "os^vD", strict=True):
             start = _place_on_curve(case, belief, "")
-            points = [f for f in newest.figures if f.name.startswith(start)]
+            points = [f for f in figures if f.name.startswith(start)]
             means = [float(figure.name.removeprefix(start)) for figure in points]
             panel.plot(means, [f.value for f in points], f"{marker}-", label=belief, ms=4, lw=1)
         panel.set_title(case)
         panel.set_xlabel("belief in a structure, mean of each tenth")
         panel.set_ylabel("share of cases in which it is the true one")
         panel.legend(loc="upper left", fontsize="small")
-    canvas.suptitle(f"Calibration of beliefs, {newest.date[:10]}")
+    canvas.suptitle(f"Calibration of beliefs, {lines[-1].date[:10]}")
     canvas.savefig(path, dpi=120)
 
 

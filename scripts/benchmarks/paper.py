@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.averaging import read_intel_lab, read_swissgrid
 from benchmarks.door.figure import Context, Figure
-from benchmarks.door.record import Line
+from benchmarks.door.record import Line, newest
 from benchmarks.door.telling import tell
 from benchmarks.paper_experiments import figure_2, figure_5, figures_3_4, panels
 from benchmarks.paper_experiments.problems import PRODUCT, SUM, Problem
@@ -65,12 +65,3 @@ def draw(lines: Sequence[Line], path: Path) -> None:
     """The newest record of each part, as the paper's figures show it."""
     figures = [figure for starts in STARTS.values() for figure in newest(lines, starts)]
     panels.draw(replace(lines[-1], figures=tuple(figures)), path)
-
-
-def newest(lines: Sequence[Line], starts: tuple[str, ...]) -> list[Figure]:
-    """Figures whose names begin so, of the newest record that has any."""
-    for line in reversed(lines):
-        own = [figure for figure in line.figures if figure.name.startswith(starts)]
-        if own:
-            return own
-    return []

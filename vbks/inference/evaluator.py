@@ -17,7 +17,7 @@ from vbks.inference import climbing, last_passes, rounds
 from vbks.inference.candidate import Candidate, failed_fit, make_candidate, unfinished
 from vbks.inference.comparison import Comparison
 from vbks.inference.local_fit import Ascent, LocalFit, Posterior
-from vbks.inference.nested import better_cases
+from vbks.inference.nested import better_relatives
 from vbks.inference.progress import Progress, Quiet, reporting
 from vbks.inference.race import (
     ALWAYS,
@@ -213,8 +213,8 @@ class _Run:
         return [c if c.has_begun else next(done) for c in candidates]
 
     def _look_again(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """Another look at those below a special case of themselves, which they must have missed."""
-        better = better_cases(candidates)
+        """Another look at those below a relative, whose optimum they may have missed."""
+        better = better_relatives(candidates)
         if not better:
             return list(candidates)
         chosen = [replace(candidates[k], parent=parent) for k, parent in better.items()]

@@ -299,7 +299,7 @@ def _elsewhere(run: _Run) -> Array | None:
     is_far = np.all(distances > FOUND_DISTANCE, axis=0) & np.isfinite(run.values)
     if not is_far.any():
         return None
-    theta = target.means[0].copy()
+    theta: Array = target.means[0].copy()
     theta[used] = run.x[np.argmax(np.where(is_far, run.values, -np.inf))]
     return theta
 

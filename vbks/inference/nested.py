@@ -1,27 +1,64 @@
-"""Candidates that contain others: the others' optima are theirs, too."""
+"""Candidates that are below others with the same parts, whose optima they must have missed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from vbks.grammar.canonical import arrange
+from vbks.grammar.expression import Expression, leaves
 from vbks.grammar.nesting import special_cases
 from vbks.inference.candidate import Candidate
 from vbks.kernels import Parent
+from vbks.kernels.parts import WITH_LENGTHSCALE
 
 MARGIN = 2.0
 """Nats by which a special case has to be better: the priors of what it does not have cost some."""
 
+OTHER_LEAVES = 1
+"""Leaves at most in which a relative differs; all but one of the parts are then known from it."""
 
-def better_cases(candidates: Sequence[Candidate]) -> dict[int, Parent]:
-    """Places of candidates with a better special case among the others, and the best of these."""
-    known = {arrange(c.expression): c for c in candidates if c.is_going and len(c.values)}
+
+def better_relatives(candidates: Sequence[Candidate]) -> dict[int, Parent]:
+    """Places of candidates below a relative among the others, and the best of these.
+
+    A special case of a candidate comes first, which cannot be better; then the best of those that
+    have all but one of its leaves.
+    """
+    going = [c for c in candidates if c.is_going and len(c.values)]
+    known = {arrange(c.expression): c for c in going}
+    parts = {id(c): _parts(c.expression) for c in going}
+    ranked = sorted(going, key=lambda c: -c.best)
     better: dict[int, Parent] = {}
     for place, candidate in enumerate(candidates):
-        if not candidate.is_going:
+        if id(candidate) not in parts:
             continue
         cases = [known[case] for case in special_cases(candidate.expression) if case in known]
         best = max(cases, key=lambda case: case.best, default=candidate)
+        if best.best <= candidate.best + MARGIN:
+            best = _best_relative(candidate, ranked, parts)
         if best.best > candidate.best + MARGIN:
             better[place] = Parent(best.layout, best.thetas[0])
     return better
+
+
+def _best_relative(
+    candidate: Candidate, ranked: Sequence[Candidate], parts: Mapping[int, Counter[str]]
+) -> Candidate:
+    """The best of those that have nearly the same leaves, or the candidate itself."""
+    own = parts[id(candidate)]
+    for other in ranked:
+        if other.best <= candidate.best:
+            break
+        shared = (own & parts[id(other)]).total()
+        if shared and shared >= own.total() - OTHER_LEAVES:
+            return other
+    return candidate
+
+
+def _parts(expression: Expression) -> Counter[str]:
+    """Leaves with their inputs; those whose lengthscales mean the same count as one kind."""
+    return Counter(
+        ("smooth" if leaf.family in WITH_LENGTHSCALE else leaf.family) + f"[{leaf.dim}]"
+        for leaf in leaves(expression)
+    )

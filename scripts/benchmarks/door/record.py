@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks.door.figure import Context, Figure
 from benchmarks.door.workers import usable_cores
 
-__all__ = ["Line", "append", "line_of", "read"]
+__all__ = ["Line", "append", "line_of", "newest", "read"]
 
 PACKAGES = ("vbks", "tensorflow", "gpflow", "numpy")
 
@@ -79,3 +79,12 @@ def read(file: Path) -> list[Line]:
 def _parse(fields: dict[str, Any]) -> Line:
     figures = tuple(Figure(**figure) for figure in fields["figures"])
     return Line(**fields | {"figures": figures, "left_out": tuple(fields["left_out"])})
+
+
+def newest(lines: Sequence[Line], starts: tuple[str, ...]) -> list[Figure]:
+    """Figures whose names begin so, of the newest record that has any."""
+    for line in reversed(lines):
+        own = [figure for figure in line.figures if figure.name.startswith(starts)]
+        if own:
+            return own
+    return []

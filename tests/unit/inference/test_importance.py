@@ -21,6 +21,7 @@ def target(
     return Target(
         means,
         np.repeat(sd * np.eye(H)[np.newaxis], num, axis=0),
+        0.0,
         np.array(used or [True] * H),
         np.zeros(H),
         np.full(H, prior_sd),
@@ -66,6 +67,44 @@ def test_modes_that_q_has_missed__are_found_by_the_prior() -> None:
     )
     assert found is not None
     assert found.log_evidence == pytest.approx(0.0, abs=0.1)
+
+
+def test_narrow_mode__is_found_by_climbing_from_a_sample_near_it() -> None:
+    heights, places, sds = np.log([0.5, 0.5]), np.array([-3.0, 2.0]), np.array([0.5, 0.01])
+
+    def log_densities(rows: Rows, theta: Array) -> Array:
+        parts = heights + norm.logpdf(theta, places, sds)
+        wide = norm.logpdf(theta[:, 0], places[1], 0.5) - 20.0
+        return np.asarray(np.logaddexp(np.logaddexp(*parts.T), wide))
+
+    asked = []
+
+    def climb(rows: Rows, theta: Array) -> tuple[Array, Array, Array]:
+        asked.append(theta)
+        return np.full(1, 3.0), np.full((1, 1), places[1]), np.full((1, 1, 1), sds[1])
+
+    own = target(np.array([[-3.0]]), sd=0.5)
+    (found,) = estimate_evidences([own], log_densities, [np.random.default_rng(3)], 1024, climb)
+    assert found is not None
+    assert found.log_evidence == pytest.approx(0.0, abs=0.1)
+    assert len(asked) == 1
+    assert abs(asked[0][0, 0] - places[1]) < 0.5
+
+
+def test_optimum_that_is_far_too_low__is_no_part_of_the_proposal() -> None:
+    def log_densities(rows: Rows, theta: Array) -> Array:
+        return np.asarray(norm.logpdf(theta[:, 0], 0.0, 1.0))
+
+    def climb(rows: Rows, theta: Array) -> tuple[Array, Array, Array]:
+        return np.full(len(rows), -50.0), 100.0 + theta, np.ones((len(rows), 1, 1))
+
+    found = [
+        estimate_evidences(
+            [target(np.zeros((1, 1)))], log_densities, [np.random.default_rng(6)], 1024, own
+        )
+        for own in (None, climb)
+    ]
+    assert found[0] == found[1]
 
 
 def test_entries_that_are_not_used__stay_where_they_are() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from vbks.grammar import parse
 from vbks.inference.candidate import Candidate
-from vbks.inference.nested import MARGIN, better_cases
+from vbks.inference.nested import MARGIN, better_relatives
 from vbks.kernels import Parent, lay_out
 from vbks.kernels.inheritance import inherit
 
@@ -21,25 +21,46 @@ def candidate(text: str, *values: float) -> Candidate:
     )
 
 
-def test_better_cases__names_those_below_a_special_case() -> None:
+def test_better_relatives__names_those_below_a_special_case() -> None:
     candidates = [candidate("SE", 5.0), candidate("SE + LIN", 1.0), candidate("PER", 9.0)]
-    better = better_cases(candidates)
+    better = better_relatives(candidates)
     assert list(better) == [1]
     assert str(better[1].layout.expression) == "SE"
     np.testing.assert_array_equal(better[1].theta, candidates[0].thetas[0])
 
 
-def test_better_cases__takes_the_best_of_several_whatever_their_order() -> None:
+def test_better_relatives__takes_the_best_of_several_whatever_their_order() -> None:
     candidates = [candidate("RQ * LIN", 0.0), candidate("LIN * SE", 9.0), candidate("LIN", 7.0)]
-    assert str(better_cases(candidates)[0].layout.expression) == "LIN * SE"
+    assert str(better_relatives(candidates)[0].layout.expression) == "LIN * SE"
 
 
-def test_better_cases__leaves_out_small_gains_and_those_who_have_left() -> None:
+def test_better_relatives__leaves_out_small_gains_and_those_who_have_left() -> None:
     near = [candidate("SE", 1.0), candidate("SE + LIN", 1.1 - MARGIN)]
-    assert not better_cases(near)
+    assert not better_relatives(near)
     failed = [candidate("SE", 5.0).failed("no reason"), candidate("SE + LIN", 1.0)]
-    assert not better_cases(failed)
-    assert not better_cases([candidate("SE", 5.0), candidate("SE + LIN", 1.0).failed("none")])
+    assert not better_relatives(failed)
+    assert not better_relatives([candidate("SE", 5.0), candidate("SE + LIN", 1.0).failed("none")])
+
+
+def test_better_relatives__names_those_below_one_with_all_but_one_of_their_leaves() -> None:
+    candidates = [
+        candidate("PER + RQ + SE", 20.0),
+        candidate("LIN + PER + RQ", 2.0),
+        candidate("LIN * PER * SE", 1.0),
+        candidate("LIN * LIN * PER", -1.0),
+    ]
+    better = better_relatives(candidates)
+    assert list(better) == [1, 2, 3]
+    relatives = [str(parent.layout.expression) for parent in better.values()]
+    assert relatives == ["PER + RQ + SE", "PER + RQ + SE", "LIN + PER + RQ"]
+
+
+def test_better_relatives__are_on_the_same_input() -> None:
+    layout = lay_out("SE[2]", 2)
+    other = Candidate(
+        parse("SE[2]"), layout, 0.0, thetas=np.zeros((1, len(layout))), values=np.array([9.0])
+    )
+    assert not better_relatives([other, candidate("SE[1] * PER[1]", 1.0)])
 
 
 def test_joined__has_the_optima_of_both_best_first() -> None:

@@ -133,7 +133,7 @@ def test_catalogue__has_what_measures_answers_and_says_what_it_is(name: str) -> 
         (["nothing"], "invalid choice: 'nothing'"),
         (["list", "--data", "gone"], "no folder 'gone'"),
         (["paper", "--part", "figure-9"], "its parts are: figure-5, swissgrid"),
-        (["calibration", "--part", "K12"], "it has no parts"),
+        (["bank", "--part", "K12"], "it has no parts"),
     ],
 )
 def test_command__names_what_is_wrong(

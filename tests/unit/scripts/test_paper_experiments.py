@@ -4,8 +4,8 @@ import gpflow
 import numpy as np
 import pytest
 from benchmarks.door.figure import Figure
-from benchmarks.door.record import Line
-from benchmarks.paper import STARTS, newest
+from benchmarks.door.record import Line, newest
+from benchmarks.paper import STARTS
 from benchmarks.paper_experiments import figure_2, figure_5, figures_3_4, panels
 from benchmarks.paper_experiments.constants import count_until_lost, first_that_suffices
 from benchmarks.paper_experiments.figure_5 import line_through
