@@ -48,9 +48,6 @@ FOUND_SHARE = 0.3
 FOUND_MARGIN = 6.0
 """Nats below the highest known optimum within which one that samples have led to is used."""
 
-FOUND_DISTANCE = 3.0
-"""Standard deviations of a known optimum within which a sample leads to no other."""
-
 LogDensities = Callable[[Rows, Array], Array]
 """``log_densities(rows, theta)`` is log p(y, θ) [r] at θ [r, H] of rows in ascending order."""
 
@@ -186,7 +183,7 @@ def estimate_evidences(
 ) -> list[Estimate | None]:
     """log ∫ p(y, θ) dθ of every target, from ``num_samples`` of θ for each at most.
 
-    With ``climb``, the best of the first samples that are not near a mode is climbed from, and the
+    With ``climb``, the one of the first samples with the largest weight is climbed from, and the
     optimum that it leads to is part of the second proposal.
 
     Samples of all iterations count together, each weighted by the mean of all proposals (AMIS,
@@ -273,34 +270,29 @@ def _begin(target: Target, rng: np.random.Generator) -> _Run | None:
 
 
 def _find_modes(runs: Mapping[int, _Run], climb: Climb) -> None:
-    """Climb from the best sample of each run that is not near a mode, and keep where it leads."""
-    starts = {k: start for k, run in runs.items() if (start := _elsewhere(run)) is not None}
+    """Climb from the sample of each run that its proposal misses most, and keep where it leads."""
+    starts = {k: start for k, run in runs.items() if (start := _missed_most(run)) is not None}
     if not starts:
         return
     values, means, factors = climb(np.array(list(starts)), np.stack(list(starts.values())))
     for k, value, mean, factor in zip(starts, values, means, factors, strict=True):
-        run = runs[k]
-        used, target = run.target.used, run.target
+        target, used = runs[k].target, runs[k].target.used
         own = factor[np.ix_(used, used)]
         is_high = np.isfinite(value) and value > target.height - FOUND_MARGIN
         if is_high and np.isfinite(own).all() and np.all(np.diag(own) > 0.0):
             widths = np.array(list(SHARES))
             shares = np.array(list(SHARES.values())) / sum(SHARES.values())
             centres = np.repeat(mean[np.newaxis, used], len(widths), axis=0)
-            run.found = StudentMixture(shares, centres, widths[:, np.newaxis, np.newaxis] * own)
+            runs[k].found = StudentMixture(shares, centres, widths[:, np.newaxis, np.newaxis] * own)
 
 
-def _elsewhere(run: _Run) -> Array | None:
-    """The best sample that is not near a mode, as θ [H]; None if all are."""
-    target, used = run.target, run.target.used
-    square = np.ix_(np.arange(len(target.means)), used, used)
-    steps = np.swapaxes(run.x - target.means[:, np.newaxis, used], 1, 2)
-    distances = np.linalg.norm(np.linalg.solve(target.factors[square], steps), axis=1)
-    is_far = np.all(distances > FOUND_DISTANCE, axis=0) & np.isfinite(run.values)
-    if not is_far.any():
+def _missed_most(run: _Run) -> Array | None:
+    """The sample of the largest weight, as θ [H]; None if no weight is finite."""
+    log_weights = run.log_weights()
+    if not np.isfinite(log_weights.max()):
         return None
-    theta: Array = target.means[0].copy()
-    theta[used] = run.x[np.argmax(np.where(is_far, run.values, -np.inf))]
+    theta: Array = run.target.means[0].copy()
+    theta[run.target.used] = run.x[np.argmax(log_weights)]
     return theta
 
 

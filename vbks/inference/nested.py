@@ -16,14 +16,18 @@ MARGIN = 2.0
 """Nats by which a special case has to be better: the priors of what it does not have cost some."""
 
 OTHER_LEAVES = 1
-"""Leaves at most in which a relative differs; all but one of the parts are then known from it."""
+"""Leaves of a candidate at most that a relative does not have: the values of all others are known
+from it."""
+
+SHARED_LEAVES = 2
+"""Leaves at least that a relative has in common: a single one is found without it."""
 
 
 def better_relatives(candidates: Sequence[Candidate]) -> dict[int, Parent]:
     """Places of candidates below a relative among the others, and the best of these.
 
     A special case of a candidate comes first, which cannot be better; then the best of those that
-    have all but one of its leaves.
+    have nearly the same leaves.
     """
     going = [c for c in candidates if c.is_going and len(c.values)]
     known = {arrange(c.expression): c for c in going}
@@ -47,11 +51,11 @@ def _best_relative(
 ) -> Candidate:
     """The best of those that have nearly the same leaves, or the candidate itself."""
     own = parts[id(candidate)]
+    least = max(SHARED_LEAVES, own.total() - OTHER_LEAVES)
     for other in ranked:
         if other.best <= candidate.best:
             break
-        shared = (own & parts[id(other)]).total()
-        if shared and shared >= own.total() - OTHER_LEAVES:
+        if (own & parts[id(other)]).total() >= least:
             return other
     return candidate
 
