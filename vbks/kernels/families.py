@@ -54,50 +54,6 @@ class Family:
     prototype: Kernel | None = None
 
 
-def _log_uniform(low: float, high: float, rng: np.random.Generator) -> float:
-    return float(rng.uniform(math.log(low), math.log(max(high, low * 1.01))))
-
-
-def start_lengthscale(rng: np.random.Generator, x: InputSummary) -> float:
-    """Between two spacings, or a hundredth of the range if that is more, and the range."""
-    return _log_uniform(max(2 * x.spacing, x.range / 100), x.range, rng)
-
-
-def start_period(rng: np.random.Generator, x: InputSummary) -> float:
-    """A peak of the periodogram three times in five, the strongest most often.
-
-    Else from two spacings, or a three-hundredth of the range if that is more, to half of the range;
-    or from there to three ranges, of which the data see a part, a smooth function.
-    """
-    kind = rng.uniform()
-    if x.periods and kind < 0.6:
-        odds = 1.0 / np.arange(1, len(x.periods) + 1)
-        return math.log(rng.choice(x.periods, p=odds / odds.sum()))
-    if kind < 0.8:
-        return _log_uniform(max(2 * x.spacing, x.range / 300), x.range / 2, rng)
-    return _log_uniform(x.range / 2, 3 * x.range, rng)
-
-
-def start_location(rng: np.random.Generator, x: InputSummary) -> float:
-    """Anywhere in the range, or up to one range beyond it."""
-    return float(rng.uniform(x.low - x.range, x.high + x.range))
-
-
-def start_change(rng: np.random.Generator, x: InputSummary) -> float:
-    """Inside the range, away from its ends."""
-    return float(rng.uniform(x.low + 0.05 * x.range, x.high - 0.05 * x.range))
-
-
-def start_steepness(rng: np.random.Generator, x: InputSummary) -> float:
-    """From a step within one spacing to a passage over half of the range."""
-    return -_log_uniform(x.spacing, x.range / 8, rng)
-
-
-def start_width(rng: np.random.Generator, x: InputSummary) -> float:
-    """From a twentieth to a half of the range."""
-    return _log_uniform(x.range / 20, x.range / 2, rng)
-
-
 def _start_normal(mean: float, sd: float) -> Callable[[np.random.Generator, InputSummary], float]:
     return lambda rng, _: float(rng.normal(mean, sd))
 
@@ -111,7 +67,7 @@ SLOPE_VARIANCE = Parameter("variance", Normal(-0.7, 1.5), start=_start_normal(-0
 NOISE_VARIANCE = Parameter("noise", Normal(-2.3, 1.5), start=_start_normal(-2.3, 1.0))
 """A tenth of the data's variance, from a two-hundredth of that to all of it."""
 
-LENGTHSCALE = Parameter("lengthscales", Normal(-0.3, 1.2), per_input=True, start=start_lengthscale)
+LENGTHSCALE = Parameter("lengthscales", Normal(-0.3, 1.2), per_input=True, role="lengthscale")
 """A fifth of the range, from a few hundredths of it to several ranges."""
 
 MIXTURE = Parameter("alpha", Normal(0.0, 1.0), start=_start_normal(0.0, 0.7))
@@ -138,22 +94,20 @@ def period_prior(x: InputSummary) -> Normal:
 
 
 PERIOD = Parameter(
-    "period", Normal(-1.5, 1.5), per_input=True, start=start_period, prior_at=period_prior
+    "period", Normal(-1.5, 1.5), per_input=True, role="period", prior_at=period_prior
 )
 """Where the inputs are not known, a fifteenth of the range, as for 600 evenly spaced rows."""
 
-LOCATION = Parameter(
-    "location", Normal(0.0, 2.0), positive=False, per_input=True, start=start_location
-)
+LOCATION = Parameter("location", Normal(0.0, 2.0), positive=False, per_input=True, role="location")
 """Where the line crosses zero: inside the data or a few ranges beyond."""
 
-CHANGE_LOCATION = Parameter("location", Normal(0.0, 1.0), positive=False, start=start_change)
+CHANGE_LOCATION = Parameter("location", Normal(0.0, 1.0), positive=False, role="change")
 """Inside the data, where a change can be seen."""
 
-STEEPNESS = Parameter("steepness", Normal(2.3, 1.0), start=start_steepness)
+STEEPNESS = Parameter("steepness", Normal(2.3, 1.0), role="steepness")
 """A passage of about a tenth of the range (10 per unit of input)."""
 
-WIDTH = Parameter("width", Normal(0.0, 0.8), start=start_width)
+WIDTH = Parameter("width", Normal(0.0, 0.8), role="width")
 """A window over about a third of the range."""
 
 WAVE_PARAMETERS = (WAVE_LENGTHSCALE, PERIOD)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from vbks.arrays import Array
-from vbks.kernels import families
 from vbks.kernels.layout import Layout
 from vbks.kernels.parameters import InputSummary
 from vbks.kernels.summaries import pooled
@@ -34,16 +33,16 @@ def start_scales(layout: Layout, summaries: Sequence[InputSummary], starts: Arra
     by_input = dict(enumerate(summaries)) | {None: pooled(summaries)}
     scales = np.ones_like(starts)
     for index, slot in enumerate(layout.slots):
-        if slot.parameter.start is families.start_period:
+        if slot.parameter.role == "period":
             turns = np.exp(starts[:, index]) / by_input[slot.dim].range
             scales[:, index] = np.clip(PERIOD_STEP * turns, LEAST_SCALE, 1.0)
-        elif slot.parameter.start is families.start_location:
+        elif slot.parameter.role == "location":
             x = by_input[slot.dim]
             is_quiet = np.isin(starts[:, index], [place for place, _ in x.quiet])
             scales[is_quiet, index] = LOCATION_STEP * x.range
-        elif slot.parameter.start is families.start_change:
+        elif slot.parameter.role == "change":
             scales[:, index] = LOCATION_STEP * by_input[slot.dim].range
-        elif slot.parameter.start is families.start_width:
+        elif slot.parameter.role == "width":
             share = by_input[slot.dim].range / np.exp(starts[:, index])
             scales[:, index] = np.minimum(1.0, LOCATION_STEP * share)
     return scales

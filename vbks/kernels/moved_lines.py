@@ -36,7 +36,8 @@ def moved_lines(
     """
     moved = []
     for location, scales in _lines(layout.root, ()):
-        if location not in fixed and not set(scales) & set(fixed):
+        is_line = layout.slots[location].parameter.role == "location"
+        if is_line and location not in fixed and not set(scales) & set(fixed):
             x = summaries[layout.slots[location].dim or 0]
             for places in _places(x, float(theta[location])):
                 moved.append(_moved(theta, location, scales, x, places))

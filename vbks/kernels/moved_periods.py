@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from vbks.arrays import Array
-from vbks.kernels import families
 from vbks.kernels.layout import NOISE_SLOT, Layout, Node
 from vbks.kernels.parameters import InputSummary
 from vbks.kernels.parts import parts_of
@@ -62,7 +61,7 @@ def _periods(layout: Layout) -> Iterator[tuple[Node, int]]:
     for part in parts_of(layout.root):
         for slots in part.node.slots.values():
             for slot in slots:
-                if layout.slots[slot].parameter.start is families.start_period:
+                if layout.slots[slot].parameter.role == "period":
                     yield part.node, slot
 
 

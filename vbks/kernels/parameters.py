@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import logsumexp, ndtri, stdtrit
@@ -189,12 +189,72 @@ class InputSummary:
 Start = Callable[[np.random.Generator, InputSummary], float]
 
 
+Role = Literal["lengthscale", "period", "location", "change", "steepness", "width"]
+"""What a parameter is to starts: a lengthscale of the input, a period, where a line is zero, where
+a change is, how steep it is, or how wide a window is."""
+
+
+def _log_uniform(low: float, high: float, rng: np.random.Generator) -> float:
+    return float(rng.uniform(math.log(low), math.log(max(high, low * 1.01))))
+
+
+def _start_lengthscale(rng: np.random.Generator, x: InputSummary) -> float:
+    """Between two spacings, or a hundredth of the range if that is more, and the range."""
+    return _log_uniform(max(2 * x.spacing, x.range / 100), x.range, rng)
+
+
+def _start_period(rng: np.random.Generator, x: InputSummary) -> float:
+    """A peak of the periodogram three times in five, the strongest most often.
+
+    Else from two spacings, or a three-hundredth of the range if that is more, to half of the range;
+    or from there to three ranges, of which the data see a part, a smooth function.
+    """
+    kind = rng.uniform()
+    if x.periods and kind < 0.6:
+        odds = 1.0 / np.arange(1, len(x.periods) + 1)
+        return math.log(rng.choice(x.periods, p=odds / odds.sum()))
+    if kind < 0.8:
+        return _log_uniform(max(2 * x.spacing, x.range / 300), x.range / 2, rng)
+    return _log_uniform(x.range / 2, 3 * x.range, rng)
+
+
+def _start_location(rng: np.random.Generator, x: InputSummary) -> float:
+    """Anywhere in the range, or up to one range beyond it."""
+    return float(rng.uniform(x.low - x.range, x.high + x.range))
+
+
+def _start_change(rng: np.random.Generator, x: InputSummary) -> float:
+    """Inside the range, away from its ends."""
+    return float(rng.uniform(x.low + 0.05 * x.range, x.high - 0.05 * x.range))
+
+
+def _start_steepness(rng: np.random.Generator, x: InputSummary) -> float:
+    """From a step within one spacing to a passage over half of the range."""
+    return -_log_uniform(x.spacing, x.range / 8, rng)
+
+
+def _start_width(rng: np.random.Generator, x: InputSummary) -> float:
+    """From a twentieth to a half of the range."""
+    return _log_uniform(x.range / 20, x.range / 2, rng)
+
+
+_STARTS: dict[Role, Start] = {
+    "lengthscale": _start_lengthscale,
+    "period": _start_period,
+    "location": _start_location,
+    "change": _start_change,
+    "steepness": _start_steepness,
+    "width": _start_width,
+}
+
+
 @dataclass(frozen=True)
 class Parameter:
     """One hyperparameter of a family, or one for each input the leaf acts on.
 
     The unconstrained value is the logarithm of a positive parameter, or the parameter itself.
-    ``start`` draws an unconstrained starting value; without it, starts come from the prior.
+    Starting values follow from its ``role``, such as periods from a periodogram; without one,
+    ``start`` draws an unconstrained value, or it comes from the prior.
     ``prior_at`` is the prior where the inputs are known, if that depends on them; ``prior`` stands
     for it where they are not.
     """
@@ -204,6 +264,7 @@ class Parameter:
     positive: bool = True
     per_input: bool = False
     start: Start | None = None
+    role: Role | None = None
     prior_at: Callable[[InputSummary], Normal] | None = None
 
     def prior_given(self, summary: InputSummary) -> Normal:
@@ -212,6 +273,7 @@ class Parameter:
 
     def draw_start(self, rng: np.random.Generator, summary: InputSummary) -> float:
         """Draw one unconstrained starting value."""
-        if self.start is None:
+        start = self.start if self.role is None else _STARTS[self.role]
+        if start is None:
             return float(rng.normal(self.prior.mean, self.prior.sd))
-        return self.start(rng, summary)
+        return start(rng, summary)

@@ -69,8 +69,8 @@ SAME_PERIOD = 0.02
 CLIP_IN_SDS = 6.0
 """Starts stay within this many prior standard deviations of the prior mean."""
 
-_MANY_OPTIMA = (families.start_location, families.start_change)
-"""What is drawn afresh even near the suggested start."""
+_MANY_OPTIMA = ("location", "change")
+"""Roles of parameters that are drawn afresh even near the suggested start."""
 
 
 def candidate_rng(seed: int, expression: Expression) -> np.random.Generator:
@@ -130,7 +130,7 @@ def _unexplained(
 
 def _log_periods(parent: Parent) -> list[float]:
     slots = zip(parent.layout.slots, parent.theta, strict=True)
-    return [value for slot, value in slots if slot.parameter.start is families.start_period]
+    return [value for slot, value in slots if slot.parameter.role == "period"]
 
 
 def _far_from(known: Sequence[float], periods: Sequence[float]) -> list[float]:
@@ -200,11 +200,11 @@ def _starts(
     for slot, value in suggested(layout, by_input, known):
         starts[:1, slot] = value
         near = starts[1::2, slot]
-        start, dim = layout.slots[slot].parameter.start, layout.slots[slot].dim
-        if start is families.start_period and slot not in known:
+        role, dim = layout.slots[slot].parameter.role, layout.slots[slot].dim
+        if role == "period" and slot not in known:
             near[:] = other_periods(by_input[dim], waves[dim], most_waves, len(near))
             waves[dim] += 1
-        elif start not in _MANY_OPTIMA:
+        elif role not in _MANY_OPTIMA:
             near[:] = rng.normal(value, NEAR, len(near))
     _place_changes(layout, by_input, starts)
     _roughen(layout, by_input, starts, known)
@@ -244,7 +244,7 @@ def _roughen(
         index: part
         for part in parts_of(layout.root)
         for index in part.node.slots.get("lengthscales", ())
-        if layout.slots[index].parameter.start is families.start_lengthscale and index not in known
+        if layout.slots[index].parameter.role == "lengthscale" and index not in known
     }
     smooth = list(new)
     alone = [index for index, part in new.items() if not part.companions] or smooth
@@ -325,7 +325,7 @@ def _smooth_terms(layout: Layout, node: Node) -> Iterator[list[Node]]:
             term
             for term in node.operands
             if any(
-                layout.slots[index].parameter.start is families.start_lengthscale
+                layout.slots[index].parameter.role == "lengthscale"
                 for index in term.slots.get("lengthscales", ())
             )
         ]
@@ -370,7 +370,7 @@ def _place_line_factors(
         index
         for part in parts_of(layout.root)
         for index in part.node.slots.get("location", ())
-        if part.companions and layout.slots[index].parameter.start is families.start_location
+        if part.companions and layout.slots[index].parameter.role == "location"
     ]
     counts = Counter(layout.slots[index].dim for index in slots)
     if max(counts.values(), default=0) < 2:
@@ -394,13 +394,13 @@ def _beside_lines(
     for part in parts:
         for index in (index for indices in part.node.slots.values() for index in indices):
             slot = layout.slots[index]
-            start, x = slot.parameter.start, by_input[slot.dim]
+            role, x = slot.parameter.role, by_input[slot.dim]
             pairs = _in_turn(*([(place, p) for p in periods] for place, periods in x.quiet))
             if not pairs:
                 continue
-            if start is families.start_location and part.companions:
+            if role == "location" and part.companions:
                 yield index, [place for place, _ in pairs]
-            elif start is families.start_period and any(map(_is_line, part.companions)):
+            elif role == "period" and any(map(_is_line, part.companions)):
                 yield index, [math.log(period) for _, period in pairs]
 
 

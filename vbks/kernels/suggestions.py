@@ -9,9 +9,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 import numpy as np
 
 from vbks.arrays import Array
-from vbks.kernels import families
 from vbks.kernels.layout import Layout
-from vbks.kernels.parameters import InputSummary, Start
+from vbks.kernels.parameters import InputSummary, Role
 from vbks.kernels.parts import Part, parts_of
 from vbks.kernels.registry import family_of
 
@@ -34,10 +33,10 @@ def suggested(
     for part in parts_of(layout.root):
         for index in (index for indices in part.node.slots.values() for index in indices):
             slot = layout.slots[index]
-            start = slot.parameter.start
-            if start in _SUGGESTIONS and index not in known:
-                alike = (start, slot.dim, *part.sides.values())
-                suggestions[index] = _SUGGESTIONS[start](by_input[slot.dim], part, counts[alike])
+            role = slot.parameter.role
+            if role is not None and index not in known:
+                alike = (role, slot.dim, *part.sides.values())
+                suggestions[index] = _SUGGESTIONS[role](by_input[slot.dim], part, counts[alike])
                 counts[alike] += 1
     return ((index, value) for index, value in suggestions.items() if value is not None)
 
@@ -51,7 +50,7 @@ def _suggest_lengthscale(x: InputSummary, part: Part, count: int) -> float:
 
 def _is_wave(leaf: str) -> bool:
     parameters = family_of(leaf.partition("[")[0]).parameters
-    return any(parameter.start is families.start_period for parameter in parameters)
+    return any(parameter.role == "period" for parameter in parameters)
 
 
 def _suggest_period(x: InputSummary, part: Part, count: int) -> float | None:
@@ -63,7 +62,7 @@ def num_waves(layout: Layout, known: Collection[int] = ()) -> int:
     dims = [
         slot.dim
         for index, slot in enumerate(layout.slots)
-        if slot.parameter.start is families.start_period and index not in known
+        if slot.parameter.role == "period" and index not in known
     ]
     return max(Counter(dims).values(), default=0)
 
@@ -101,11 +100,11 @@ def _suggest_location(x: InputSummary, part: Part, count: int) -> float | None:
     return x.low - FIRST_ZERO * x.range if part.companions else 0.5 * (x.low + x.high)
 
 
-_SUGGESTIONS: dict[Start | None, Suggestion] = {
-    families.start_lengthscale: _suggest_lengthscale,
-    families.start_period: _suggest_period,
-    families.start_location: _suggest_location,
-    families.start_change: lambda x, _, n: None if n else 0.5 * (x.low + x.high),
-    families.start_steepness: lambda x, _, n: math.log(35.0 / x.range),
-    families.start_width: lambda x, _, n: math.log(x.range / 3.0),
+_SUGGESTIONS: dict[Role, Suggestion] = {
+    "lengthscale": _suggest_lengthscale,
+    "period": _suggest_period,
+    "location": _suggest_location,
+    "change": lambda x, _, n: None if n else 0.5 * (x.low + x.high),
+    "steepness": lambda x, _, n: math.log(35.0 / x.range),
+    "width": lambda x, _, n: math.log(x.range / 3.0),
 }

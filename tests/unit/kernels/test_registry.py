@@ -3,7 +3,19 @@ import pytest
 import tensorflow as tf
 
 import vbks
-from vbks.kernels import Bank, Normal, Parameter, family_of, num_free_parameters, to_gpflow
+from vbks.kernels import (
+    Bank,
+    InputSummary,
+    Normal,
+    Parameter,
+    draw_starts,
+    family_of,
+    lay_out,
+    moved_periods,
+    num_free_parameters,
+    num_waves,
+    to_gpflow,
+)
 from vbks.kernels.formula_checks import check_formula
 
 SCALE = Parameter("scale", Normal(0.0, 1.0), per_input=True)
@@ -101,3 +113,19 @@ def test_stationary_family__is_a_function_of_differences_at_unit_scale(formula, 
 def test_built_in_formulas__pass_the_checks():
     for name in ("SE", "RQ", "OU", "PER", "PER0", "LIN", "C"):
         check_formula(family_of(name))
+
+
+def cosine(X1, X2, turn):
+    return tf.reduce_prod(tf.cos(2.0 * np.pi * (X1 - X2) / turn), axis=-1)
+
+
+def test_own_period__starts_where_the_data_suggest_and_is_tried_elsewhere():
+    turn = Parameter("turn", Normal(-1.5, 1.5), per_input=True, role="period")
+    vbks.register_family("COS", cosine, [turn], stationary=True)
+    layout = lay_out("COS + SE")
+    slot = layout.names.index(".kernels[0].turn")
+    summaries = (InputSummary(-1.7, 1.7, 0.05, periods=(0.4, 0.9)),)
+    starts = draw_starts(layout, summaries, 8, np.random.default_rng(0))
+    assert starts[0, slot] == pytest.approx(np.log(0.4))
+    assert num_waves(layout) == 1
+    assert len(moved_periods(layout, summaries, starts[0])) == 2
