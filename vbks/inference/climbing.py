@@ -324,7 +324,8 @@ def move_parts(
             [moved[k] for k in places], list(places.values()), comparison, evidence
         )
         going = [k for k, c in zip(places, again, strict=True) if c.best > moved[k].best + GAIN]
-        moved = [dict(zip(places, again, strict=True)).get(k, c) for k, c in enumerate(moved)]
+        for k, candidate in zip(places, again, strict=True):
+            moved[k] = candidate
     return moved
 
 
@@ -465,11 +466,11 @@ def _with_evidences(
     targets = [_target(fits[k], row, posterior) for row, k in enumerate(fitted)]
     rngs = [candidate_rng(comparison.seed + IMPORTANCE_SEED, fits[k].expression) for k in fitted]
 
-    def climb_on(rows: Rows, theta: Array) -> tuple[Array, Array, Array]:
+    def climb_samples(rows: Rows, theta: Array) -> tuple[Array, Array, Array]:
         own = [fits[fitted[row]] for row in rows]
         return _climb_samples(own, theta, comparison, evidence)
 
-    found = estimate_evidences(targets, posterior.values, rngs, num_samples, climb_on)
+    found = estimate_evidences(targets, posterior.values, rngs, num_samples, climb_samples)
     for k, estimate in zip(fitted, found, strict=True):
         if estimate is not None:
             fits[k] = replace(
@@ -495,7 +496,8 @@ def _climb_samples(
     laplace = approximate(posterior, found.x)
     means, factors = theta.copy(), np.zeros((*theta.shape, theta.shape[1]))
     means[:, :slots], factors[:, :slots, :slots] = laplace.mean, laplace.factor
-    return laplace.log_evidence - laplace.log_volume, means, factors
+    # Without a finite curvature there is no volume, and nothing to propose.
+    return np.where(np.isfinite(laplace.log_volume), laplace.value, np.nan), means, factors
 
 
 def _target(fit: LocalFit, row: int, posterior: LogPosterior) -> Target:

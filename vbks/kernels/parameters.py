@@ -267,10 +267,6 @@ class Parameter:
     role: Role | None = None
     prior_at: Callable[[InputSummary], Normal] | None = None
 
-    def prior_given(self, summary: InputSummary) -> Normal:
-        """The prior of the unconstrained value on an input."""
-        return self.prior if self.prior_at is None else self.prior_at(summary)
-
     def draw_start(self, rng: np.random.Generator, summary: InputSummary) -> float:
         """Draw one unconstrained starting value."""
         start = self.start if self.role is None else _STARTS[self.role]

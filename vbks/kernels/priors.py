@@ -80,7 +80,7 @@ def _prior_of(slot: Slot, summaries: Sequence[InputSummary]) -> Normal:
     if slot.parameter.prior_at is None or not summaries:
         return slot.parameter.prior
     own = pooled(summaries) if slot.dim is None else summaries[slot.dim]
-    return slot.parameter.prior_given(own)
+    return slot.parameter.prior_at(own)
 
 
 def _skc_priors(
