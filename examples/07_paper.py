@@ -27,7 +27,7 @@ space = ("SE", "LIN", "RQ", "SE + LIN", "SE * LIN")
 
 # %% [markdown]
 # A callback is given the belief every so many steps. It could write to TensorBoard, as
-# `vbks.selection.TensorBoard` does; here it ends training when nothing gains any more.
+# `vbks.integrations.TensorBoard` does; here it ends training when nothing gains any more.
 
 # %%
 heights = []

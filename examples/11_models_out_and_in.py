@@ -65,7 +65,7 @@ assert len(models) > 1
 assert isinstance(svgp, VariationalSVGP)
 at_mean = svgp.at_mean().kernel.lengthscales.numpy()
 np.testing.assert_allclose(svgp.kernel.lengthscales.numpy(), at_mean, rtol=1e-9)
-alone = vbks.models.KernelMixture([selection.fit_of("SE")], [1.0], selection.data, num_samples=8)
+alone = vbks.predict.KernelMixture([selection.fit_of("SE")], [1.0], selection.data, num_samples=8)
 np.testing.assert_allclose(units.restore_targets(mean), alone.predict_f(Xnew)[0][:, 0], rtol=1e-6)
 assert len(larger.fits) == len(selection.fits) + 1
 assert abs(larger.probabilities.sum() - 1.0) < 1e-9

@@ -26,8 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line, fit, and save."""
     given = _arguments(arguments)
     import vbks
-    from vbks.cli import space_of
     from vbks.errors import VbksError
+    from vbks.ui.cli import space_of
 
     try:
         rows = _rows(given.table, given.x, given.y)
@@ -112,7 +112,7 @@ def _rows(table: Path, x: list[str] | None, y: str | None) -> tuple[Any, Any]:
     if table.suffix == ".npy":
         rows = np.load(table, mmap_mode="r", allow_pickle=False)
         return rows[:, :-1], rows[:, -1]
-    from vbks.csv_files import choose_columns, read_csv, with_dates
+    from vbks.data.csv_files import choose_columns, read_csv, with_dates
 
     frame = with_dates(read_csv(table))
     columns = choose_columns(frame, x or (), y)
@@ -124,7 +124,8 @@ def _steps(given: argparse.Namespace) -> dict[str, int]:
 
 
 def _executor(given: argparse.Namespace) -> Any:
-    from vbks.execution import Devices, Ray
+    from vbks.execution.devices import Devices
+    from vbks.execution.ray import Ray
 
     if given.ray:
         address = None if given.ray == "local" else given.ray

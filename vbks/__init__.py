@@ -36,21 +36,24 @@ if TYPE_CHECKING:
         execution,
         grammar,
         inference,
+        integrations,
         kernels,
-        models,
-        prediction,
+        predict,
+        search,
         selection,
+        weights,
     )
+    from vbks.api import fit
     from vbks.comparing import compare
-    from vbks.estimator import VBKSRegressor
-    from vbks.fitting import fit
     from vbks.inference.paper import PaperSettings
+    from vbks.integrations.sklearn import VBKSRegressor
     from vbks.kernels import Bank, from_gpflow, register_family, to_gpflow
     from vbks.planning import dry_run
-    from vbks.prediction import Selection, Selections
-    from vbks.prediction.files import load
-    from vbks.prediction.model_average import average
-    from vbks.selection import BeliefSettings, Budget
+    from vbks.search import Budget
+    from vbks.selection import Selection, Selections
+    from vbks.selection.files import load
+    from vbks.selection.model_average import average
+    from vbks.weights import BeliefSettings
 
 __all__ = [
     "K12",
@@ -78,15 +81,17 @@ __all__ = [
     "from_gpflow",
     "grammar",
     "inference",
+    "integrations",
     "kernels",
     "load",
-    "models",
     "parse",
-    "prediction",
+    "predict",
     "register_family",
+    "search",
     "selection",
     "space",
     "to_gpflow",
+    "weights",
 ]
 
 _PACKAGES = (
@@ -95,26 +100,28 @@ _PACKAGES = (
     "execution",
     "grammar",
     "inference",
+    "integrations",
     "kernels",
-    "models",
-    "prediction",
+    "predict",
+    "search",
     "selection",
+    "weights",
 )
 
 _HOMES = {
     "Bank": "kernels",
-    "BeliefSettings": "selection",
-    "Budget": "selection",
+    "BeliefSettings": "weights",
+    "Budget": "search",
     "PaperSettings": "inference.paper",
-    "Selection": "prediction",
-    "Selections": "prediction",
-    "VBKSRegressor": "estimator",
-    "average": "prediction.model_average",
+    "Selection": "selection",
+    "Selections": "selection",
+    "VBKSRegressor": "integrations",
+    "average": "selection.model_average",
     "compare": "comparing",
     "dry_run": "planning",
-    "fit": "fitting",
+    "fit": "api",
     "from_gpflow": "kernels",
-    "load": "prediction.files",
+    "load": "selection.files",
     "register_family": "kernels",
     "to_gpflow": "kernels",
 }

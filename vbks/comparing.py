@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from vbks.api import fit
 from vbks.arrays import Array, Rows
-from vbks.data import prepare
+from vbks.data.training import prepare
 from vbks.errors import DataError, VbksError
-from vbks.fitting import fit
-from vbks.prediction import Selection
-from vbks.selection import METHODS, Budget
+from vbks.search.budget import Budget
+from vbks.search.methods import METHODS
+from vbks.selection.selection import Selection
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

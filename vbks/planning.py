@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from vbks.api import fit
 from vbks.execution.dry_run import DryRun, plan
-from vbks.fitting import fit
 
 
 def dry_run(

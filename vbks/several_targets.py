@@ -8,11 +8,12 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, cast
 
-from vbks.data import num_columns, read_columns, read_noise_columns
+from vbks.data.columns import num_columns, read_columns, read_noise_columns
 from vbks.errors import DataError, VbksError, check_one_of
-from vbks.prediction import Selection, Selections
-from vbks.prediction.selections import NOT_STACKED
-from vbks.selection import budget_of, method_of
+from vbks.search.budget import budget_of
+from vbks.search.methods import method_of
+from vbks.selection.selection import Selection
+from vbks.selection.selections import NOT_STACKED, Selections
 
 Parameters = ParamSpec("Parameters")
 

@@ -26,10 +26,13 @@ from benchmarks.door.record import Line
 from benchmarks.door.telling import tell
 from benchmarks.door.workers import one_for_each_core
 from vbks.arrays import Array
-from vbks.data import prepare
-from vbks.grammar import Expression, parse
-from vbks.inference import LocalFit, fit_candidates
-from vbks.selection import ABCD, CKS, Method
+from vbks.data.training import prepare
+from vbks.grammar.expression import Expression
+from vbks.grammar.parser import parse
+from vbks.inference.evaluator import fit_candidates
+from vbks.inference.result import LocalFit
+from vbks.search.method import Method
+from vbks.search.methods import ABCD, CKS
 
 SERIES = ("airline", "mauna", "solar")
 

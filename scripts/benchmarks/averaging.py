@@ -30,10 +30,12 @@ from benchmarks.door.scores import Scores, score
 from benchmarks.door.telling import tell
 from benchmarks.door.weighings import WEIGHINGS
 from vbks.arrays import Array, Rows
-from vbks.grammar import Expression, parse, structures
-from vbks.inference.paper import PaperSettings
-from vbks.prediction import Selection
-from vbks.selection import BeliefSettings, paper_settings
+from vbks.grammar.canonical import structures
+from vbks.grammar.expression import Expression
+from vbks.grammar.parser import parse
+from vbks.inference.paper.settings import PaperSettings
+from vbks.selection.selection import Selection
+from vbks.weights.settings import BeliefSettings, paper_settings
 
 HELD_OUT = 5
 """One row in so many, at random."""

@@ -21,8 +21,10 @@ from benchmarks.door.memory import peak_memory
 from benchmarks.door.pairs import draw_pairs
 from benchmarks.door.record import Line
 from vbks.arrays import Array
-from vbks.grammar import K144, Expression, num_leaves
-from vbks.kernels import Bank, num_traces, to_gpflow
+from vbks.grammar.expression import Expression, num_leaves
+from vbks.grammar.space import K144
+from vbks.kernels.bank.bank import Bank, num_traces
+from vbks.kernels.gpflow.conversion import to_gpflow
 
 REPEATS = 20
 

@@ -32,16 +32,24 @@ from benchmarks.door.record import Line, newest
 from benchmarks.door.telling import tell
 from benchmarks.door.workers import one_for_each_core
 from vbks.arrays import Array, Mask
-from vbks.data import Identity, TrainingData, Warp, prepare
-from vbks.execution import Stage, Workshop
-from vbks.grammar import Expression, space, structures
-from vbks.inference import LocalFit
+from vbks.data.signals.summaries import measure_inputs
+from vbks.data.training import TrainingData, prepare
+from vbks.data.warps import Identity, Warp
+from vbks.grammar.canonical import structures
+from vbks.grammar.expression import Expression
+from vbks.grammar.space import space
 from vbks.inference.proposal import pairs_of
+from vbks.inference.result import LocalFit
 from vbks.inference.settings import usual_restarts
-from vbks.kernels import Bank, Normal, lay_out, measure_inputs, slot_priors
-from vbks.prediction import Selection
-from vbks.selection import Budget, LastFits, Purse
-from vbks.selection.plan import SLACK
+from vbks.inference.workshop import Stage, Workshop
+from vbks.kernels.bank.bank import Bank
+from vbks.kernels.layout import lay_out
+from vbks.kernels.parameters import Normal
+from vbks.kernels.priors import slot_priors
+from vbks.search.budget import Budget, BudgetTracker
+from vbks.search.final_fits import LastFits
+from vbks.search.plan import SLACK
+from vbks.selection.selection import Selection
 
 TENTHS = 10
 
@@ -206,7 +214,7 @@ def fit_structures(rows: TrainingData, candidates: Sequence[Expression]) -> list
     final = Workshop(data, Stage("exact", "laplace", importance=True), race=False)
     posteriors = Workshop(data, BOUNDS, race=False)
     fits = search.fit(pairs_of(candidates, (Identity(),)))
-    done, _ = LastFits(final, SLACK, posteriors=posteriors).finish(fits, Purse(Budget()))
+    done, _ = LastFits(final, SLACK, posteriors=posteriors).finish(fits, BudgetTracker(Budget()))
     return done
 
 

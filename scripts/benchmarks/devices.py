@@ -127,7 +127,7 @@ STEPS = (
 import vbks
 from vbks.inference.candidate import make_candidate
 from vbks.inference.settings import compare
-from vbks.inference.stage import StochasticStage
+from vbks.inference.svgp.stage import StochasticStage
 
 rng = np.random.default_rng(0)
 x = np.sort(rng.uniform(0, 40, 4000))

@@ -23,9 +23,9 @@ from benchmarks.door.memory import peak_memory
 from benchmarks.door.record import Line
 from benchmarks.door.telling import tell
 from vbks.arrays import Array
-from vbks.kernels import lay_out
-from vbks.prediction import Selection
-from vbks.selection import CKS, SKC
+from vbks.kernels.layout import lay_out
+from vbks.search.methods import CKS, SKC
+from vbks.selection.selection import Selection
 
 FILE = "large/gefcom_zone1.csv"
 

@@ -25,16 +25,20 @@ from benchmarks.door.memory import resident_memory
 from benchmarks.door.pairs import draw_pairs
 from benchmarks.door.record import Line
 from vbks.arrays import Array
-from vbks.data import TrainingData, prepare
-from vbks.grammar import K144, Expression, arrange, parse
-from vbks.inference import LocalFit, fit_candidates
+from vbks.data.training import TrainingData, prepare
+from vbks.grammar.canonical import arrange
+from vbks.grammar.expression import Expression
+from vbks.grammar.parser import parse
+from vbks.grammar.space import K144
 from vbks.inference.candidate import make_candidate
-from vbks.inference.climbing import look
-from vbks.inference.comparison import Comparison
-from vbks.inference.rounds import Batches, Walk, take_round
+from vbks.inference.context import FitContext
+from vbks.inference.evaluator import fit_candidates
+from vbks.inference.pipeline import look
+from vbks.inference.result import LocalFit
 from vbks.inference.settings import compare
-from vbks.inference.stage import StochasticStage
-from vbks.kernels import to_gpflow
+from vbks.inference.svgp.stage import StochasticStage
+from vbks.inference.svgp.steps import Batches, Walk, take_round
+from vbks.kernels.gpflow.conversion import to_gpflow
 
 TEN = (
     "SE",
@@ -242,7 +246,7 @@ class _Loop:
         return total - kl
 
 
-def _comparison(rows: TrainingData, case: Case, seed: int) -> Comparison:
+def _comparison(rows: TrainingData, case: Case, seed: int) -> FitContext:
     comparison, _ = compare(
         rows,
         case.num_ours,

@@ -27,16 +27,26 @@ from benchmarks.airline_mauna_solar import ALLOWED, METHODS, SERIES, as_expressi
 from benchmarks.door.figure import Context, Figure
 from benchmarks.door.telling import tell
 from vbks.arrays import Array
-from vbks.data import TrainingData, prepare
-from vbks.grammar import Expression, parse
-from vbks.inference import LocalFit, fit_candidates
+from vbks.data.training import TrainingData, prepare
+from vbks.grammar.expression import Expression
+from vbks.grammar.parser import parse
 from vbks.inference.candidate import make_candidate
-from vbks.inference.climbing import CLIMB_EVALUATIONS, look_starts, move_parts
-from vbks.inference.comparison import Comparison
-from vbks.inference.posterior import maximise
+from vbks.inference.context import FitContext
+from vbks.inference.evaluator import fit_candidates
+from vbks.inference.objectives.log_posterior import maximise
+from vbks.inference.pipeline import CLIMB_EVALUATIONS, look_starts, move_parts
+from vbks.inference.result import LocalFit
 from vbks.inference.settings import RESTARTS, compare
-from vbks.kernels import candidate_rng, draw_starts, lay_out, start_scales
-from vbks.kernels.starts import LINES_START, LONG_TO_SHORT_START, MEMORY_START, ROUGHER_START
+from vbks.kernels.layout import lay_out
+from vbks.kernels.starts.first_steps import start_scales
+from vbks.kernels.starts.starts import (
+    LINES_START,
+    LONG_TO_SHORT_START,
+    MEMORY_START,
+    ROUGHER_START,
+    candidate_rng,
+    draw_starts,
+)
 
 SAME = 0.5
 """Nats within which a start has reached the optimum."""
@@ -126,7 +136,7 @@ def _found_by(fit: LocalFit, data: TrainingData, seed: int) -> Iterator[str]:
 
 
 def _with_a_change_moved(
-    expression: Expression, theta: Array, value: float, comparison: Comparison
+    expression: Expression, theta: Array, value: float, comparison: FitContext
 ) -> float:
     """The log posterior that is reached from θ [H], of this value, with a change moved."""
     candidate = make_candidate(expression, comparison, None)

@@ -27,11 +27,17 @@ from benchmarks.door.figure import Context, Figure
 from benchmarks.door.record import Line
 from benchmarks.door.telling import tell
 from vbks.arrays import Array
-from vbks.data import prepare
-from vbks.grammar import Expression, space
-from vbks.inference import ExactEvidence, LocalFit, LogPosterior
-from vbks.kernels import candidate_rng, draw_starts, lay_out, summarise_inputs
-from vbks.selection import CKS, SKC, bic_score_interval
+from vbks.data.signals.summaries import summarise_inputs
+from vbks.data.training import prepare
+from vbks.grammar.expression import Expression
+from vbks.grammar.space import space
+from vbks.inference.objectives.evidence import ExactEvidence
+from vbks.inference.objectives.log_posterior import LogPosterior
+from vbks.inference.result import LocalFit
+from vbks.kernels.layout import lay_out
+from vbks.kernels.starts.starts import candidate_rng, draw_starts
+from vbks.search.methods import CKS, SKC
+from vbks.search.strategies.interval import bic_score_interval
 
 FILE = "regression/power_plant.csv"
 

@@ -22,17 +22,14 @@ from benchmarks.door.figure import Context, Figure
 from benchmarks.door.record import Line
 from benchmarks.door.telling import tell
 from vbks.arrays import Array
-from vbks.grammar import (
-    Expression,
-    LimitError,
-    additive_form,
-    canonical,
-    dims_used,
-    parse,
-)
-from vbks.inference import fit_candidates
-from vbks.kernels import Bank, lay_out
-from vbks.selection import CKS
+from vbks.grammar.additive import additive_form
+from vbks.grammar.canonical import canonical
+from vbks.grammar.expression import Expression, LimitError, dims_used
+from vbks.grammar.parser import parse
+from vbks.inference.evaluator import fit_candidates
+from vbks.kernels.bank.bank import Bank
+from vbks.kernels.layout import lay_out
+from vbks.search.methods import CKS
 
 NUM_ROWS = 300
 

@@ -60,7 +60,7 @@ from vbks.inference.candidate import make_candidate
 from vbks.inference.evaluator import Evaluator
 from vbks.inference.progress import Quiet
 from vbks.inference.settings import compare
-from vbks.inference.work import cost_of
+from vbks.inference.chunks import (cost_of)
 
 rng = np.random.default_rng(0)
 def rows(num):

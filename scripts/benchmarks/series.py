@@ -25,9 +25,9 @@ from benchmarks.door.record import Line
 from benchmarks.door.scores import Scores, score
 from benchmarks.door.telling import tell
 from benchmarks.door.weighings import DEFAULT, WEIGHINGS
+from vbks.api import Space
 from vbks.arrays import Array
-from vbks.fitting import Space
-from vbks.prediction import Selection
+from vbks.selection.selection import Selection
 
 ASKED_RATIO = 1.1
 """RMSE over that of the best of the others, in the median over series."""

@@ -33,19 +33,21 @@ from benchmarks.door.figure import Context, Figure
 from benchmarks.door.record import Line
 from benchmarks.door.telling import tell
 from vbks.arrays import Array
-from vbks.data import TrainingData, prepare
-from vbks.grammar import Expression, leaves, parse
-from vbks.inference.bounds import sandwich_of
+from vbks.data.training import TrainingData, prepare
+from vbks.grammar.expression import Expression, leaves
+from vbks.grammar.parser import parse
+from vbks.inference.bounds.sandwich import sandwich_of
+from vbks.inference.bounds.upper_bounds import with_uppers
 from vbks.inference.candidate import make_candidate
-from vbks.inference.climbing import CLIMB_EVALUATIONS, climb, climb_from, finish, look_starts
-from vbks.inference.comparison import Comparison
+from vbks.inference.context import FitContext
 from vbks.inference.inducing import choose_inducing
-from vbks.inference.local_fit import LocalFit
+from vbks.inference.pipeline import CLIMB_EVALUATIONS, climb, climb_from, finish, look_starts
+from vbks.inference.result import LocalFit
 from vbks.inference.settings import compare
-from vbks.inference.uppers import with_uppers
-from vbks.kernels import Bank, candidate_rng, draw_starts
-from vbks.selection import CKS, SKC, bic_score_interval
-from vbks.selection.intervals import Interval
+from vbks.kernels.bank.bank import Bank
+from vbks.kernels.starts.starts import candidate_rng, draw_starts
+from vbks.search.methods import CKS, SKC
+from vbks.search.strategies.interval import Interval, bic_score_interval
 
 FILES = {
     "solar": "time_series/solar_full.csv",
@@ -218,7 +220,7 @@ def _refined(fits: Sequence[LocalFit], rows: TrainingData, num: int, seed: int) 
 
 def _compare(
     rows: TrainingData, num: int, Z: Array, seed: int, prior: str
-) -> tuple[Comparison, tuple[str, ...]]:
+) -> tuple[FitContext, tuple[str, ...]]:
     return compare(
         rows, num, inference="collapsed", posterior="point", prior=prior, restarts=RESTARTS,
         inducing=Z, seed=seed,

@@ -35,21 +35,20 @@ from benchmarks.door.figure import Context, Figure
 from benchmarks.door.record import Line
 from benchmarks.door.workers import one_for_each_core
 from vbks.arrays import Array
-from vbks.data import prepare
-from vbks.datasets import airline, mauna_loa
-from vbks.grammar import K144, Expression, parse
-from vbks.inference import ExactEvidence, LocalFit, LogPosterior, fit_candidates
-from vbks.kernels import (
-    Layout,
-    candidate_rng,
-    draw_starts,
-    lay_out,
-    summarise_inputs,
-    to_gpflow,
-)
-from vbks.kernels.conversion import Binding, bindings
-from vbks.kernels.gpflow_kernels import positive_parameter
-from vbks.kernels.layout import NOISE_SLOT
+from vbks.data.signals.summaries import summarise_inputs
+from vbks.data.training import prepare
+from vbks.datasets.shipped import airline, mauna_loa
+from vbks.grammar.expression import Expression
+from vbks.grammar.parser import parse
+from vbks.grammar.space import K144
+from vbks.inference.evaluator import fit_candidates
+from vbks.inference.objectives.evidence import ExactEvidence
+from vbks.inference.objectives.log_posterior import LogPosterior
+from vbks.inference.result import LocalFit
+from vbks.kernels.gpflow.conversion import Binding, bindings, to_gpflow
+from vbks.kernels.gpflow.kernels import positive_parameter
+from vbks.kernels.layout import NOISE_SLOT, Layout, lay_out
+from vbks.kernels.starts.starts import candidate_rng, draw_starts
 
 ITERATIONS = 200
 """Of GPflow's optimiser, from each restart."""
@@ -105,7 +104,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class FitContext:
     """One candidate on one data set: log posterior densities, and what it took."""
 
     problem: Problem
@@ -137,7 +136,7 @@ class Reference:
 def run(context: Context) -> list[Figure]:
     """Shortfalls on two series and on data drawn from random members of K144."""
     size = QUICK if context.quick else FULL
-    results: list[Comparison] = []
+    results: list[FitContext] = []
     compare = partial(_compare, restarts=size.restarts, seed=context.seed)
     with one_for_each_core() as workers:
         for found in workers.map(compare, _problems(size)):
@@ -185,7 +184,7 @@ def _problems(size: Size) -> Iterator[Problem]:
         yield Problem("drawn", name, own[["x"]].to_numpy(), own["y"].to_numpy(), candidates)
 
 
-def _compare(problem: Problem, restarts: int, seed: int) -> list[Comparison]:
+def _compare(problem: Problem, restarts: int, seed: int) -> list[FitContext]:
     start = time.perf_counter()
     fits = fit_candidates(
         problem.candidates,
@@ -250,9 +249,9 @@ def _restart(problem: Problem, fit: LocalFit, restarts: int, seed: int) -> Refer
     return Reference(best, int(np.isnan(values).sum()), seconds)
 
 
-def _beside(problem: Problem, fit: LocalFit, reference: Reference, seconds: float) -> Comparison:
+def _beside(problem: Problem, fit: LocalFit, reference: Reference, seconds: float) -> FitContext:
     densities = [mode.log_likelihood + mode.log_prior for mode in fit.modes]
-    return Comparison(
+    return FitContext(
         problem,
         fit.expression,
         ours=densities[0] if densities else -np.inf,
@@ -342,7 +341,7 @@ def _loss(model: Any) -> Callable[[], tf.Tensor]:
     return loss
 
 
-def _tell(problem: Problem, results: Sequence[Comparison]) -> None:
+def _tell(problem: Problem, results: Sequence[FitContext]) -> None:
     ours, theirs = (sum(r.our_seconds for r in results), sum(r.seconds for r in results))
     median = np.median([r.shortfall for r in results])
     each = "; ".join(f"{r.expression} {r.shortfall:.2f}" for r in results)
@@ -354,7 +353,7 @@ def _tell(problem: Problem, results: Sequence[Comparison]) -> None:
     )
 
 
-def _overall(results: Sequence[Comparison]) -> Iterator[Figure]:
+def _overall(results: Sequence[FitContext]) -> Iterator[Figure]:
     shortfalls = [r.shortfall for r in results]
     yield Figure(_least(), min(shortfalls), "nats")
     for share in PERCENTILES:
@@ -366,7 +365,7 @@ def _overall(results: Sequence[Comparison]) -> Iterator[Figure]:
     yield from _shares(shortfalls)
 
 
-def _by_group(results: Sequence[Comparison]) -> Iterator[Figure]:
+def _by_group(results: Sequence[FitContext]) -> Iterator[Figure]:
     for group in GROUPS:
         shortfalls = [r.shortfall for r in results if r.problem.group == group]
         if shortfalls:
@@ -386,7 +385,7 @@ def _shares(shortfalls: Sequence[float], group: str = "") -> Iterator[Figure]:
         yield Figure(_of(group, name), 100 * float(members.mean()), "%", others=others)
 
 
-def _costs(results: Sequence[Comparison], restarts: int) -> Iterator[Figure]:
+def _costs(results: Sequence[FitContext], restarts: int) -> Iterator[Figure]:
     theirs = sum(r.seconds for r in results)
     yield Figure("seconds of ours", sum(r.our_seconds for r in results), "s")
     yield Figure(f"seconds of GPflow with {restarts} restarts", theirs, "s")
@@ -394,7 +393,7 @@ def _costs(results: Sequence[Comparison], restarts: int) -> Iterator[Figure]:
     yield Figure("fits of ours that failed", sum(not np.isfinite(r.ours) for r in results), "")
 
 
-def _worst(results: Sequence[Comparison]) -> str:
+def _worst(results: Sequence[FitContext]) -> str:
     worst = sorted(results, key=lambda r: -r.shortfall)[:NUM_WORST]
     return "; ".join(f"{r.expression} on {r.problem.name}: {r.shortfall:.2f}" for r in worst)
 

@@ -8,7 +8,7 @@ import pytest
 CODE = """
 import sys
 sys.argv = ['vbks', *{arguments!r}]
-from vbks.cli import main
+from vbks.ui.cli import main
 try:
     main()
 except SystemExit as end:

@@ -8,7 +8,7 @@ import pytest
 
 from vbks.comparing import COLUMNS, Race, compare
 from vbks.errors import DataError
-from vbks.selection import Budget
+from vbks.search.budget import Budget
 
 QUICK = {"families": ("SE", "LIN"), "restarts": 2, "progress": False}
 

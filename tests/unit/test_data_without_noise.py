@@ -11,9 +11,9 @@ import pytest
 import vbks
 from vbks.arrays import Array
 from vbks.errors import TailWarning
-from vbks.selection import BeliefSettings, averaged_weights
-from vbks.selection.course import failed_warps
-from vbks.selection.forming import FAR_BEHIND
+from vbks.search.course import failed_warps
+from vbks.weights.forming import FAR_BEHIND, averaged_weights
+from vbks.weights.settings import BeliefSettings
 
 SPACE = ("LIN", "SE", "LIN + SE", "PER", "LIN * LIN")
 

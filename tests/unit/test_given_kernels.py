@@ -15,9 +15,14 @@ import vbks
 from vbks.arrays import Array
 from vbks.errors import DataError, FileError, GrammarError
 from vbks.grammar import families
-from vbks.inference import LocalFit, ascent, climbing, fit_candidates
-from vbks.kernels import GivenValues, lay_out, registry
-from vbks.prediction import Selection
+from vbks.inference import pipeline as climbing
+from vbks.inference.evaluator import fit_candidates
+from vbks.inference.result import LocalFit
+from vbks.inference.svgp import plain_ascent as ascent
+from vbks.kernels import registry
+from vbks.kernels.given import GivenValues
+from vbks.kernels.layout import lay_out
+from vbks.selection.selection import Selection
 
 TRUE_PERIOD = 18.8
 

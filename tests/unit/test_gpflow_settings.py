@@ -10,8 +10,8 @@ import pytest
 import vbks
 from vbks.arrays import Array
 from vbks.errors import VbksError
-from vbks.inference import fit_candidates
-from vbks.prediction import Selection
+from vbks.inference.evaluator import fit_candidates
+from vbks.selection.selection import Selection
 
 SETTINGS: dict[str, Any] = {
     "space": ["SE"], "warps": ["identity"], "posterior": "point", "restarts": 1, "progress": False

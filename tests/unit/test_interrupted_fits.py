@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.executors import make_rows
 
 import vbks
-from tests.executors import make_rows
 from vbks.errors import FileError
-from vbks.execution import InOrder
 from vbks.execution import checkpoint as module
-from vbks.inference.work import Results, Work
-from vbks.prediction import Selection
+from vbks.execution.work import InOrder, Results, Work
+from vbks.selection.selection import Selection
 
 SETTINGS: dict[str, Any] = {
     "warps": ("identity",),

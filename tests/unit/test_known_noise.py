@@ -11,12 +11,16 @@ from scipy.stats import norm
 
 import vbks
 from vbks.arrays import Array
-from vbks.data import ArraySource, prepare
+from vbks.data.sources import ArraySource
+from vbks.data.training import prepare
 from vbks.errors import DataError, VbksError
-from vbks.inference import CollapsedEvidence, fit_candidates, learn_inducing
+from vbks.inference.evaluator import fit_candidates
+from vbks.inference.learn_inducing import learn_inducing
+from vbks.inference.objectives.evidence import CollapsedEvidence
 from vbks.inference.settings import choose_bound
-from vbks.models import KernelMixture, leave_one_out
-from vbks.prediction import Selection
+from vbks.predict.leave_one_out import leave_one_out
+from vbks.predict.mixture import KernelMixture
+from vbks.selection.selection import Selection
 
 SETTINGS: dict[str, Any] = {"restarts": 2, "race": False, "progress": False}
 

@@ -8,7 +8,7 @@ import pytest
 
 import vbks
 from vbks.errors import DataError
-from vbks.prediction import Selections
+from vbks.selection.selections import Selections
 
 X = np.linspace(0.0, 8.9, 45)
 CLASSES = (X // 3).astype(int)

@@ -23,8 +23,8 @@ from matplotlib.figure import Figure
 import vbks
 from vbks.arrays import Array
 from vbks.errors import DataError, FileError, VbksError
-from vbks.models.mean_functions import make_mean_function, mean_values
-from vbks.prediction import Selection
+from vbks.predict.models.mean_functions import make_mean_function, mean_values
+from vbks.selection.selection import Selection
 from vbks.storage.mean_encoding import decode_mean_function, encode_mean_function
 from vbks.storage.records import Record
 

@@ -11,8 +11,7 @@ import pytest
 import vbks
 from vbks.arrays import Array
 from vbks.errors import DataError, GrammarError
-from vbks.selection import ABCD, BO, CKS, METHODS, SKC, RandomSearch
-from vbks.selection.methods import Method
+from vbks.search.methods import ABCD, BO, CKS, METHODS, SKC, Method, RandomSearch
 
 FEW = {"families": ("SE", "LIN"), "restarts": 2, "progress": False}
 QUICK: dict[str, Method] = {

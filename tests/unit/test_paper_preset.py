@@ -11,9 +11,11 @@ import tensorflow as tf
 
 import vbks
 from vbks.errors import DataError, StopTraining, VbksError
-from vbks.inference import comparison as comparisons
-from vbks.inference import minibatch
-from vbks.selection import BeliefSettings, TensorBoard, form_belief
+from vbks.inference import context as comparisons
+from vbks.inference.objectives import svgp as minibatch
+from vbks.integrations.tensorboard import TensorBoard
+from vbks.weights.forming import form_belief
+from vbks.weights.settings import BeliefSettings
 
 SPACE = ("SE", "PER + LIN", "RQ * LIN")
 SETTINGS = vbks.PaperSettings(
@@ -47,7 +49,7 @@ def refuse(*arguments, **named):
 def test_fit__takes_no_exact_or_collapsed_path(monkeypatch, posterior):
     for name in ("ExactEvidence", "CollapsedEvidence"):
         monkeypatch.setattr(comparisons, name, refuse)
-        monkeypatch.setattr(f"vbks.inference.evidence.{name}.__init__", refuse)
+        monkeypatch.setattr(f"vbks.inference.objectives.evidence.{name}.__init__", refuse)
     for name in ("optimum", "fitted", "full_step"):
         monkeypatch.setattr(minibatch.FixedTheta, name, refuse)
     selection = select(settings=replace(SETTINGS, steps=20), posterior=posterior)
@@ -147,7 +149,7 @@ def test_trace__is_the_history():
 
 
 def test_tensorboard__is_named_if_it_is_missing(tmp_path, monkeypatch):
-    monkeypatch.setattr("vbks.selection.tensorboard.find_spec", lambda name: None)
+    monkeypatch.setattr("vbks.integrations.tensorboard.find_spec", lambda name: None)
     with pytest.raises(VbksError, match="pip install tensorboard"):
         TensorBoard(tmp_path)
 
@@ -159,7 +161,7 @@ def test_tensorboard__has_elbos_and_probabilities(tmp_path, monkeypatch):
         found[name, int(step)] = value
 
     monkeypatch.setattr(tf.summary, "scalar", keep)
-    monkeypatch.setattr("vbks.selection.tensorboard.find_spec", lambda name: name)
+    monkeypatch.setattr("vbks.integrations.tensorboard.find_spec", lambda name: name)
     selection = select(space=SPACE[:2], callback=TensorBoard(tmp_path))
     assert len(found) == 2 * 2 * 3
     np.testing.assert_allclose(found["elbo/SE", 120], selection.fits[0].elbo, rtol=1e-6)

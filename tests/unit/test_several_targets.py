@@ -9,7 +9,7 @@ import pytest
 
 import vbks
 from vbks.errors import DataError, FileError, GrammarError
-from vbks.prediction import Selections
+from vbks.selection.selections import Selections
 
 SPACE = ("SE", "LIN", "LIN + PER")
 SETTINGS: dict[str, Any] = {

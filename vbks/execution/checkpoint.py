@@ -20,11 +20,11 @@ from typing import IO, Any
 from vbks.arrays import Array
 from vbks.errors import FileError
 from vbks.execution.chunk_files import read_chunk, write_chunk
-from vbks.execution.journal import Journal
+from vbks.execution.decision_log import DecisionLog
+from vbks.execution.stage_state import StageState
+from vbks.execution.work import Executor, Results, Work
 from vbks.grammar.quoting import quote
-from vbks.inference.scratch import Scratch
-from vbks.inference.work import Executor, Results, Work
-from vbks.storage import read_arrays, write_arrays
+from vbks.storage.array_file import read_arrays, write_arrays
 from vbks.storage.fit_encoding import refuse_opaque
 from vbks.storage.plain_file import read_plain, write_plain
 from vbks.version import __version__
@@ -75,7 +75,7 @@ class Checkpoint:
                 yield k, kept.results
         if not missing:
             return
-        scratches: tuple[Scratch, ...] = tuple(self._scratch(file) for file in files)
+        scratches: tuple[StageState, ...] = tuple(self._scratch(file) for file in files)
         rest = replace(work, scratches=scratches).only(missing)
         with closing(self.executor.run(rest)) as results:
             for place, done in results:
@@ -85,10 +85,10 @@ class Checkpoint:
                 _scratch_file(files[k]).unlink(missing_ok=True)
                 yield k, done
 
-    def journal(self, budget: Sequence[float]) -> Journal:
+    def journal(self, budget: Sequence[float]) -> DecisionLog:
         """What was decided for want of time, and what will be."""
         texts = [str(float(amount)) for amount in budget]
-        return Journal(self.folder / JOURNAL_FILE, texts, self._writing)
+        return DecisionLog(self.folder / JOURNAL_FILE, texts, self._writing)
 
     def _file(self, work: Work, k: int) -> Path:
         """Where a chunk is kept, without a suffix."""

@@ -8,22 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from vbks.errors import FileError
-from vbks.inference.local_fit import LocalFit
+from vbks.execution.work import Work
 from vbks.inference.paper.state import CandidateState
-from vbks.inference.work import Work
-from vbks.storage import (
-    FIT_ARRAYS,
-    InducingInputs,
-    Packing,
-    Record,
-    Unpacking,
-    decode_fit,
-    encode_fit,
-    read_arrays,
-    write_arrays,
-)
+from vbks.inference.result import LocalFit
+from vbks.storage.array_file import read_arrays, write_arrays
 from vbks.storage.candidate_encoding import CANDIDATE_ARRAYS, decode_candidate, encode_candidate
+from vbks.storage.fit_encoding import FIT_ARRAYS, InducingInputs, decode_fit, encode_fit
 from vbks.storage.plain_file import read_plain, write_plain
+from vbks.storage.records import Packing, Record, Unpacking
 from vbks.storage.state_encoding import STATE_ARRAYS, decode_state, encode_state
 
 ARRAYS = (*CANDIDATE_ARRAYS, *FIT_ARRAYS, *STATE_ARRAYS, "inducing")

@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from vbks.errors import DataError
 from vbks.execution.placement import Placement, dearest_first, placed
-from vbks.inference.work import Results, Work
+from vbks.execution.work import Results, Work
 
 
 @dataclass(frozen=True)

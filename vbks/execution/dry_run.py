@@ -11,10 +11,10 @@ import numpy as np
 
 from vbks.errors import DataError
 from vbks.execution.placement import Placement, dearest_first, placed
+from vbks.execution.work import Executor, Results, Work
 from vbks.inference.candidate import Candidate
-from vbks.inference.comparison import Comparison
-from vbks.inference.local_fit import LocalFit
-from vbks.inference.work import Executor, Results, Work
+from vbks.inference.context import FitContext
+from vbks.inference.result import LocalFit
 
 SHOWN = 3
 """Candidates of a chunk that a table names."""
@@ -159,7 +159,7 @@ def _planned(works: Sequence[Work], num_workers: int) -> list[PlannedChunk]:
     return chunks
 
 
-def _num_rows(comparison: Comparison) -> int:
+def _num_rows(comparison: FitContext) -> int:
     is_stochastic = comparison.bound == "stochastic"
     return min(comparison.batch_size, comparison.num_rows) if is_stochastic else comparison.num_rows
 

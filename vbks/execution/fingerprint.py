@@ -6,7 +6,7 @@ import hashlib
 
 import numpy as np
 
-from vbks.data import TrainingData
+from vbks.data.training import TrainingData
 
 BLOCK = 65_536
 """Rows that are read together."""

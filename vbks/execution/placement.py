@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vbks.inference.work import Work
+from vbks.execution.work import Work
 
 
 @dataclass(frozen=True)

@@ -19,16 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from vbks.grammar.expression import (
-    Expression,
-    Leaf,
-    Product,
-    Sum,
-    add,
-    multiply,
-    operands,
-    rebuild,
-)
+from vbks.grammar.expression import Expression, Leaf, Product, Sum, add, multiply, operands, rebuild
 from vbks.grammar.families import rules_of
 from vbks.grammar.parser import parse
 

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from vbks.grammar.canonical import arrange
-from vbks.grammar.expression import (
-    ChangePoint,
-    ChangeWindow,
-    Expression,
-    Leaf,
-    operands,
-    rebuild,
-)
+from vbks.grammar.expression import ChangePoint, ChangeWindow, Expression, Leaf, operands, rebuild
 from vbks.grammar.parser import parse
 
 

@@ -8,15 +8,7 @@ from itertools import chain, combinations_with_replacement, product
 
 from vbks.errors import GrammarError
 from vbks.grammar.canonical import arrange, leaves_first
-from vbks.grammar.expression import (
-    Expression,
-    Leaf,
-    Product,
-    Sum,
-    depth,
-    num_leaves,
-    operands,
-)
+from vbks.grammar.expression import Expression, Leaf, Product, Sum, depth, num_leaves, operands
 from vbks.grammar.families import BASE_FAMILIES
 from vbks.grammar.parser import parse
 from vbks.grammar.quoting import quote

@@ -9,9 +9,12 @@ import numpy as np
 
 from vbks.arrays import Array
 from vbks.grammar.expression import Expression, leaves
-from vbks.inference.comparison import Comparison
-from vbks.inference.local_fit import LocalFit, Mode, RaceStep
-from vbks.kernels import GivenValues, Layout, Parent, lay_out, num_free_parameters
+from vbks.inference.context import FitContext
+from vbks.inference.result import LocalFit, Mode, PruningStep
+from vbks.kernels.free_parameters import num_free_parameters
+from vbks.kernels.given import GivenValues
+from vbks.kernels.layout import Layout, lay_out
+from vbks.kernels.starts.inheritance import Parent
 
 EARLIER_MODES = 2
 """Modes of an earlier fit that are gone on from: a third has hardly any weight."""
@@ -35,7 +38,7 @@ class Candidate:
     restarts: int = 0
     converged: bool = False
     seconds: float = 0.0
-    race: tuple[RaceStep, ...] = ()
+    race: tuple[PruningStep, ...] = ()
     reason: str = ""
     has_begun: bool = False
     given: GivenValues | None = None
@@ -79,7 +82,7 @@ class Candidate:
 
 def make_candidate(
     expression: Expression,
-    comparison: Comparison,
+    comparison: FitContext,
     parent: Parent | None = None,
     earlier: LocalFit | None = None,
 ) -> Candidate:
@@ -114,13 +117,13 @@ def given_by(fits: Iterable[LocalFit]) -> dict[Expression, GivenValues]:
     }
 
 
-def final_start(candidate: Candidate, comparison: Comparison) -> Array:
+def final_start(candidate: Candidate, comparison: FitContext) -> Array:
     """θ [H] from which a stochastic fit starts: the best so far."""
     best = candidate.thetas[0]
     return best if candidate.has_begun else comparison.final_theta(best)
 
 
-def local_fit(candidate: Candidate, comparison: Comparison) -> LocalFit:
+def local_fit(candidate: Candidate, comparison: FitContext) -> LocalFit:
     """A LocalFit with what the candidate and the comparison know."""
     inducing = None if comparison.bound == "exact" else comparison.Z
     return LocalFit(
@@ -143,12 +146,12 @@ def local_fit(candidate: Candidate, comparison: Comparison) -> LocalFit:
     )
 
 
-def failed_fit(candidate: Candidate, comparison: Comparison, reason: str) -> LocalFit:
+def failed_fit(candidate: Candidate, comparison: FitContext, reason: str) -> LocalFit:
     """The fit of a candidate that was given up."""
     return replace(local_fit(candidate, comparison), status="failed", reason=reason)
 
 
-def unfinished(candidate: Candidate, comparison: Comparison) -> LocalFit:
+def unfinished(candidate: Candidate, comparison: FitContext) -> LocalFit:
     """The fit of a candidate that failed, or left the race with the bound it had."""
     if candidate.reason:
         return failed_fit(candidate, comparison, candidate.reason)

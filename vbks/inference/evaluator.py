@@ -10,16 +10,17 @@ import numpy as np
 
 from vbks.arrays import Array
 from vbks.errors import GrammarError
+from vbks.execution.work import Executor, Failure, InOrder, Stage, Work, carry_out
 from vbks.grammar.expression import Expression
 from vbks.grammar.parser import parse
-from vbks.inference import ascent as plain
-from vbks.inference import climbing, last_passes, rounds
+from vbks.inference import pipeline as climbing
 from vbks.inference.candidate import Candidate, failed_fit, make_candidate, unfinished
-from vbks.inference.comparison import Comparison
-from vbks.inference.local_fit import Ascent, LocalFit, Posterior
-from vbks.inference.nested import better_relatives
+from vbks.inference.chunks import cost_of, cut
+from vbks.inference.context import FitContext
 from vbks.inference.progress import Progress, Quiet, reporting
-from vbks.inference.race import (
+from vbks.inference.relatives import better_relatives
+from vbks.inference.result import Ascent, LocalFit, Posterior
+from vbks.inference.screening import (
     ALWAYS,
     ALWAYS_CLIMBING,
     CLIMB_MARGIN,
@@ -30,8 +31,11 @@ from vbks.inference.race import (
     glance_margin,
 )
 from vbks.inference.settings import RESTARTS, Inference, compare
-from vbks.inference.work import Executor, Failure, InOrder, Stage, Work, carry_out, cut
-from vbks.kernels import GivenValues, Parent
+from vbks.inference.svgp import finalise as last_passes
+from vbks.inference.svgp import plain_ascent as plain
+from vbks.inference.svgp import steps as rounds
+from vbks.kernels.given import GivenValues
+from vbks.kernels.starts.inheritance import Parent
 
 
 def fit_candidates(
@@ -122,7 +126,7 @@ def fit_candidates(
 class Evaluator:
     """Turns lists of expressions into fits that can be compared, list after list."""
 
-    comparison: Comparison
+    comparison: FitContext
     notices: tuple[str, ...] = ()
     race: bool = True
     executor: Executor = field(default_factory=InOrder)
@@ -152,7 +156,7 @@ class Evaluator:
         return [replace(fit, notices=self.notices) for fit in fits]
 
 
-def _describe(comparison: Comparison, num_candidates: int) -> str:
+def _describe(comparison: FitContext, num_candidates: int) -> str:
     text = f"{num_candidates} candidates, {comparison.num_rows:,} rows, {comparison.bound}"
     if comparison.bound != "exact":
         text += f" with {len(comparison.Z)} inducing points"
@@ -163,7 +167,7 @@ class _Run:
     """The stages that candidates go through: look, climb, finish, with the race between them."""
 
     def __init__(
-        self, comparison: Comparison, report: Progress, race: bool, executor: Executor
+        self, comparison: FitContext, report: Progress, race: bool, executor: Executor
     ) -> None:
         self.comparison, self.report = comparison, report
         self.race, self.executor = race, executor
@@ -268,7 +272,7 @@ class _Run:
         self.report.stage(name, len(candidates))
         places = cut(candidates, self.comparison)
         chunks = tuple(tuple(candidates[k] for k in chunk) for chunk in places)
-        work = Work(name, stage, self.comparison, chunks, fail, is_long)
+        work = Work(name, stage, self.comparison, chunks, fail, is_long, cost_of=cost_of)
         results = carry_out(self.executor, work, places, self._tell)
         return [results[k] for k in range(len(candidates))]
 
@@ -280,5 +284,5 @@ class _Run:
         self.report.advance(len(done))
 
 
-def _failed(candidate: Candidate, comparison: Comparison, reason: str) -> Candidate:
+def _failed(candidate: Candidate, comparison: FitContext, reason: str) -> Candidate:
     return candidate.failed(reason)

@@ -9,9 +9,11 @@ import numpy as np
 
 from vbks.arrays import Array
 from vbks.grammar.expression import Expression, Leaf
-from vbks.inference.comparison import Comparison
-from vbks.kernels import Flat, Layout, bank_of, is_batchable
-from vbks.kernels.layout import NOISE_SLOT, Node
+from vbks.inference.context import FitContext
+from vbks.kernels.bank.terms import is_batchable
+from vbks.kernels.gpflow.bank import bank_of
+from vbks.kernels.layout import NOISE_SLOT, Layout, Node
+from vbks.kernels.parameters import Flat
 
 NUM_SAMPLES = 20
 """Samples of θ, as in BOMS; with twice as many, distances tell evidences hardly better."""
@@ -26,7 +28,7 @@ JITTER = 1e-6
 
 def prior_grams(
     expressions: Sequence[Expression],
-    comparison: Comparison,
+    comparison: FitContext,
     num_samples: int = NUM_SAMPLES,
     num_rows: int = NUM_ROWS,
 ) -> Array:
@@ -51,7 +53,7 @@ def _groups(expressions: Sequence[Expression], num_inputs: int) -> list[list[int
 
 
 def _grams(
-    expressions: Sequence[Expression], comparison: Comparison, num_samples: int, X: Array
+    expressions: Sequence[Expression], comparison: FitContext, num_samples: int, X: Array
 ) -> Array:
     bank = bank_of(expressions, comparison.num_inputs, ard=comparison.ard)
     draws = [prior_draws(layout, comparison, num_samples) for layout in bank.layouts]
@@ -66,7 +68,7 @@ def _grams(
     return grams
 
 
-def prior_draws(layout: Layout, comparison: Comparison, num_samples: int) -> Array:
+def prior_draws(layout: Layout, comparison: FitContext, num_samples: int) -> Array:
     """Samples of θ [S, H] from the priors, evenly spread over each of them.
 
     They follow from the names of slots, not from their places, so that what expressions have in

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from vbks.data.warps import Identity, Warp
 from vbks.grammar.canonical import canonical
 from vbks.grammar.expression import Expression
-from vbks.inference.local_fit import LocalFit
+from vbks.inference.result import LocalFit
 
 Structure = tuple[Expression, Warp]
 """A canonical expression and a warp: what is tried once."""

@@ -5,15 +5,18 @@ from __future__ import annotations
 import numpy as np
 import tensorflow as tf
 
-from vbks.inference.comparison import Comparison
-from vbks.inference.local_fit import LocalFit
-from vbks.kernels import Parent, bank_of, lay_out, summarise_inputs
+from vbks.data.signals.summaries import summarise_inputs
+from vbks.inference.context import FitContext
+from vbks.inference.result import LocalFit
+from vbks.kernels.gpflow.bank import bank_of
+from vbks.kernels.layout import lay_out
+from vbks.kernels.starts.inheritance import Parent
 
 RESIDUAL_ROWS = 1000
 """Rows whose residuals are computed exactly: a fraction of a second."""
 
 
-def as_parent(fit: LocalFit, comparison: Comparison) -> Parent:
+def as_parent(fit: LocalFit, comparison: FitContext) -> Parent:
     """The fit as the parent of others: its θ, and the periods in what it leaves unexplained."""
     layout = lay_out(fit.expression, fit.num_inputs, fit.ard)
     rows = comparison.some_data(RESIDUAL_ROWS, "residuals")

@@ -11,14 +11,16 @@ from typing import Any, Literal
 import gpflow
 
 from vbks.arrays import Array
-from vbks.data import Identity, TrainingData, prepare
+from vbks.data.training import TrainingData, prepare
+from vbks.data.warps import Identity
 from vbks.errors import DataError, check_one_of
+from vbks.execution.memory import memory_limit
 from vbks.grammar.expression import Expression
-from vbks.inference.comparison import WORK_ARRAYS, Comparison
-from vbks.inference.likelihoods import Likelihood, make_likelihood
-from vbks.inference.local_fit import Ascent, Bound, Posterior
-from vbks.inference.memory import memory_limit
-from vbks.kernels import GivenValues, check_precision
+from vbks.inference.context import WORK_ARRAYS, FitContext
+from vbks.inference.likelihoods.likelihood import Likelihood, make_likelihood
+from vbks.inference.result import Ascent, Bound, Posterior
+from vbks.kernels.given import GivenValues
+from vbks.kernels.precision import check_precision
 
 RESTARTS = 8
 """Starts of each candidate. In most candidates only one of three finds the best optimum; eight of
@@ -100,7 +102,7 @@ def compare(
     memory: int | None = None,
     importance: bool = False,
     seed: int = 0,
-) -> tuple[Comparison, tuple[str, ...]]:
+) -> tuple[FitContext, tuple[str, ...]]:
     """Check data and settings, choose what is left open, and say so in sentences."""
     check_precision()
     model = make_likelihood(likelihood)
@@ -121,7 +123,7 @@ def compare(
     if posterior == "auto":
         posterior = "point" if choice.bound == "stochastic" else "full"
     usual = NOISE_FLOOR if choice.bound == "exact" else gpflow.config.default_jitter()
-    comparison = Comparison(
+    comparison = FitContext(
         data=rows,
         likelihood=model,
         bound=choice.bound,

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from vbks.arrays import Array
 from vbks.errors import GrammarError
-from vbks.kernels.families import Family
+from vbks.kernels.family import Family
 
 NUM_DRAWS = 8
 """Values of the parameters that are tried, drawn from their priors."""

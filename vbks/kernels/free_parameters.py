@@ -34,7 +34,7 @@ import numpy.typing as npt
 
 from vbks.grammar.expression import ChangePoint, ChangeWindow, Expression, Leaf, Product
 from vbks.grammar.parser import parse
-from vbks.kernels.families import Family
+from vbks.kernels.family import Family
 from vbks.kernels.layout import NOISE_SLOT, Layout, Node, lay_out
 from vbks.kernels.registry import family_of, forget_on_change
 

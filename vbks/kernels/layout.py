@@ -28,7 +28,7 @@ from vbks.grammar.expression import (
     operands,
 )
 from vbks.grammar.parser import parse
-from vbks.kernels import families
+from vbks.kernels import family as families
 from vbks.kernels.parameters import Parameter
 from vbks.kernels.registry import family_of, forget_on_change
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from scipy.special import logsumexp, ndtri, stdtrit
 
 from vbks.arrays import Array
-from vbks.kernels.changes import Stretch
+from vbks.data.signals.input_summary import InputSummary
 
 LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
@@ -152,38 +152,6 @@ Prior: TypeAlias = Normal | StudentT | Flat | Mixture | Fixed
 
 Its ``precision`` is a curvature to scale steps by, zero where it has none.
 """
-
-
-class QuietPlace(NamedTuple):
-    """Where a line may be zero that multiplies the target, and periods without that line."""
-
-    place: float
-    periods: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class InputSummary:
-    """What starting values need to know of one standardised input."""
-
-    low: float
-    high: float
-    spacing: float
-    periods: tuple[float, ...] = ()
-    quiet: tuple[QuietPlace, ...] = ()
-    """Where the target is small, the likeliest first."""
-    repeats: float = 1.0
-    """Rows at one place, on average."""
-    changes: tuple[float, ...] = ()
-    """Where the target may change its character for good."""
-    windows: tuple[Stretch, ...] = ()
-    """Where the target may have another character for a while."""
-    level: float = 0.0
-    """The mean of the target, which is zero where targets are centred."""
-
-    @property
-    def range(self) -> float:
-        """The distance from the lowest to the highest value."""
-        return self.high - self.low
 
 
 Start = Callable[[np.random.Generator, InputSummary], float]

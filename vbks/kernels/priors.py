@@ -8,20 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from vbks.arrays import Array, Mask, Rows
+from vbks.data.signals.input_summary import InputSummary
+from vbks.data.signals.summaries import pooled
 from vbks.errors import DataError, GrammarError
 from vbks.grammar.expression import Leaf
 from vbks.kernels.layout import NOISE_SLOT, Layout, Node, Slot
-from vbks.kernels.parameters import (
-    LOG_ROOT_TWO_PI,
-    Fixed,
-    Flat,
-    InputSummary,
-    Mixture,
-    Normal,
-    Prior,
-    StudentT,
-)
-from vbks.kernels.summaries import pooled
+from vbks.kernels.parameters import LOG_ROOT_TWO_PI, Fixed, Flat, Mixture, Normal, Prior, StudentT
 
 FLATTER = 10.0
 """How many times wider the priors of "flat" are than ours. They cost a few hundredths of a nat

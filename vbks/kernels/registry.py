@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from vbks.errors import GrammarError
 from vbks.grammar.families import FamilyRules, declare
-from vbks.kernels.families import BUILT_IN, VARIANCE, Family, Formula, no_formula
+from vbks.kernels.family import BUILT_IN, VARIANCE, Family, Formula, no_formula
 from vbks.kernels.formula_checks import check_formula
 from vbks.kernels.parameters import Parameter
 

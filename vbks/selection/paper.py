@@ -1,208 +1,52 @@
-"""Selection as in the VBKS paper: local ELBOs on minibatches, and the belief during training."""
+"""Selections as in the VBKS paper, and how they go on with new rows alone."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from vbks.arrays import Array
-from vbks.data import TrainingData
-from vbks.errors import StopTraining
-from vbks.grammar import Expression
-from vbks.inference.comparison import Comparison
-from vbks.inference.local_fit import LocalFit, Posterior
-from vbks.inference.paper.settings import Optimiser, PaperSettings, batch_size_of
-from vbks.inference.paper.state import CandidateState
-from vbks.inference.paper.training import (
-    earlier_states,
-    failed_state,
-    first_states,
-    inducing_inputs,
-    local_fits,
-    starts,
-    train,
-    with_lines_through_zero,
+from vbks.data.sources import ArraySource
+from vbks.data.tables import Inputs, read_inputs
+from vbks.data.training import TrainingData
+from vbks.data.warps import Warp
+from vbks.errors import DataError
+from vbks.execution.devices import Devices
+from vbks.execution.run_context import RunContext
+from vbks.grammar.expression import Expression
+from vbks.inference.likelihoods.likelihood import Gaussian
+from vbks.inference.paper.settings import PaperSettings
+from vbks.inference.progress import Progress, reporting
+from vbks.inference.result import Posterior
+from vbks.kernels.given import GivenValues
+from vbks.search.budget import Budget
+from vbks.search.course import failed_warps
+from vbks.search.paper import (
+    BeliefRecord,
+    Callback,
+    Trainer,
+    Training,
+    TrainingRecord,
+    begin,
+    go_on,
 )
-from vbks.inference.progress import Progress
-from vbks.inference.settings import compare
-from vbks.inference.work import Executor, Work, carry_out, cut
-from vbks.kernels import GivenValues
-from vbks.selection.belief import KernelBelief
-from vbks.selection.belief_settings import BeliefSettings
-from vbks.selection.forming import form_belief
+from vbks.selection.missing_rows import MissingRows
+from vbks.selection.selection import Selection
+from vbks.weights.prior import KernelPrior
+from vbks.weights.settings import paper_settings
+
+OURS = (
+    "p(θ) is ours, since the VBKS paper names none; lines pass through the zero of the "
+    "standardised inputs."
+)
+"""What the paper leaves open, for fits with q(θ)."""
 
 
-@dataclass(frozen=True)
-class TrainingRecord:
-    """What was done to fit candidates as in the VBKS paper.
-
-    ``stopped`` says why steps ended before all of them were taken, and is empty if they were.
-    """
-
-    steps: int
-    batch_size: int
-    num_inducing: int
-    num_samples: int
-    sample_inducing: bool
-    optimiser: Optimiser
-    learning_rate: float
-    posterior: Posterior
-    value_batches: int
-    num_rows: int
-    stopped: str = ""
-
-
-@dataclass(frozen=True, eq=False)
-class BeliefRecord:
-    """The belief in the midst of training.
-
-    ``elbos`` [K] are the local ELBOs of the candidates after ``step`` steps, ``probabilities`` [K]
-    the belief with q(g) optimised again, and ``kernel_belief`` has that q(g), unless the record was
-    read from a file. ``share`` is that of the rows that minibatches have shown so far.
-    """
-
-    step: int
-    seconds: float
-    share: float
-    expressions: tuple[str, ...]
-    elbos: Array
-    probabilities: Array
-    kernel_belief: KernelBelief | None = None
-
-    @property
-    def best(self) -> str:
-        """The candidate with the highest probability."""
-        return self.expressions[int(np.argmax(self.probabilities))]
-
-
-Callback = Callable[[BeliefRecord], Any]
-"""What is called every `PaperSettings.every` steps; training ends if it returns True or raises
-`StopTraining`."""
-
-
-@dataclass(frozen=True, eq=False)
-class Training:
-    """How candidates were trained: the settings, what was done, and the belief on the way."""
-
-    settings: PaperSettings
-    record: TrainingRecord
-    history: tuple[BeliefRecord, ...] = ()
-
-
-@dataclass(frozen=True)
-class Trainer:
-    """Trains candidates together, and forms the belief on the way.
-
-    ``seconds`` is how long steps may be begun, by a ``clock``; ``has_history`` asks for records of
-    the belief also where nobody is called.
-    """
-
-    settings: PaperSettings
-    belief: BeliefSettings
-    executor: Executor
-    report: Progress
-    callback: Callback | None = None
-    has_history: bool = False
-    seconds: float = float("inf")
-    clock: Callable[[], float] = time.perf_counter
-
-    def run(
-        self, states: Sequence[CandidateState], comparison: Comparison, rows_before: int = 0
-    ) -> tuple[tuple[LocalFit, ...], Training]:
-        """Fits of all candidates, in the order in which they first appear."""
-        settings, num_rows = self.settings, comparison.num_rows + rows_before
-        states = list(states)
-        places = cut(states, comparison)
-        history: list[BeliefRecord] = []
-        steps, stopped, began = 0, "", self.clock()
-        self.report.start(len(states), f"{len(states)} candidates, as in the VBKS paper")
-        self.report.stage("training", len(states) * -(-settings.steps // self._segment))
-        while steps < settings.steps and not stopped:
-            num = min(self._segment, settings.steps - steps)
-            before = self.clock()
-            states = self._train(states, places, comparison, num)
-            steps += num
-            if self._has_records:
-                share = min(1.0, steps * comparison.batch_size / comparison.num_rows)
-                seconds = self.clock() - began
-                history.append(self._record(states, comparison, num_rows, steps, seconds, share))
-                stopped = self._called(history[-1])
-            if self.clock() + (self.clock() - before) > self.seconds and steps < settings.steps:
-                stopped = stopped or "the budget in seconds was used up"
-        fits = tuple(local_fits(best_starts(states), comparison, num_rows))
-        for fit in fits:
-            self.report.finished(str(fit.expression), fit.elbo, ok=fit.status == "fitted")
-        record = _record_of(settings, comparison, num_rows, steps, stopped)
-        return fits, Training(settings, record, tuple(history))
-
-    @property
-    def _has_records(self) -> bool:
-        return self.callback is not None or self.has_history
-
-    @property
-    def _segment(self) -> int:
-        """Steps after which there is something to do beside steps."""
-        is_watched = self._has_records or self.seconds < float("inf")
-        return min(self.settings.every, self.settings.steps) if is_watched else self.settings.steps
-
-    def _train(
-        self,
-        states: Sequence[CandidateState],
-        places: Sequence[Sequence[int]],
-        comparison: Comparison,
-        num_steps: int,
-    ) -> list[CandidateState]:
-        """Train all that have not failed for ``num_steps`` steps."""
-        going = [[k for k in chunk if not states[k].reason] for chunk in places]
-        going = [chunk for chunk in going if chunk]
-        work = Work(
-            "training",
-            partial(train, settings=self.settings, num_steps=num_steps),
-            comparison,
-            tuple(tuple(states[k] for k in chunk) for chunk in going),
-            failed_state,
-            is_long=True,
-        )
-        done = carry_out(self.executor, work, going, lambda own: self.report.advance(len(own)))
-        return [done.get(k, state) for k, state in enumerate(states)]
-
-    def _record(
-        self,
-        states: Sequence[CandidateState],
-        comparison: Comparison,
-        num_rows: int,
-        steps: int,
-        seconds: float,
-        share: float,
-    ) -> BeliefRecord:
-        best = best_starts(states)
-        elbos = np.array([-np.inf if own.reason else own.elbo for own in best])
-        elbos[np.isnan(elbos)] = -np.inf
-        names = tuple(str(own.expression) for own in best)
-        if not np.isfinite(elbos).any():
-            return BeliefRecord(steps, seconds, share, names, elbos, np.zeros(len(best)))
-        belief = form_belief(_sketches(best, elbos, comparison, num_rows), self.belief)
-        return BeliefRecord(steps, seconds, share, names, elbos, belief.probabilities, belief)
-
-    def _called(self, record: BeliefRecord) -> str:
-        """Why training ends now, or nothing."""
-        if self.callback is None:
-            return ""
-        try:
-            wants_end = self.callback(record) is True
-        except StopTraining as stop:
-            return str(stop) or "the callback has stopped it"
-        return "the callback has stopped it" if wants_end else ""
-
-
-def begin(
+def select_as_paper(
+    data: Mapping[Warp, TrainingData],
     expressions: Sequence[Expression],
-    data: TrainingData,
     settings: PaperSettings,
     *,
     posterior: Posterior,
@@ -210,102 +54,158 @@ def begin(
     batch_size: int | None,
     restarts: int,
     given: Mapping[Expression, GivenValues],
-    memory: int | None,
+    prior: KernelPrior,
+    budget: Budget | None,
+    trace: int,
+    callback: Callback | None,
+    place: RunContext,
+    report: Progress,
     seed: int,
-) -> tuple[list[CandidateState], Comparison]:
-    """Candidates before their first step, and what they share."""
-    expressions = list(dict.fromkeys(expressions))
-    comparison, _ = compare(
-        data,
-        len(expressions),
-        inference="stochastic",
+    inputs: Inputs | None = None,
+) -> Selection:
+    """All candidates trained on minibatches, and the belief over their local ELBOs."""
+    (rows,) = data.values()
+    if trace:
+        settings = replace(settings, every=max(1, settings.steps // trace))
+    states, comparison = begin(
+        expressions,
+        rows,
+        settings,
         posterior=posterior,
         num_inducing=num_inducing,
-        batch_size=batch_size_of(data.num_rows, batch_size),
-        prior=settings.theta_prior,
+        batch_size=batch_size,
         restarts=restarts,
-        ard=False,
-        given=with_lines_through_zero(expressions, given, data.num_inputs),
-        memory=memory,
+        given=given,
+        memory=place.memory,
         seed=seed,
     )
-    Z = inducing_inputs(data, comparison.num_inducing, comparison.rng("inducing"))
-    comparison = replace(comparison, inducing=Z, num_inducing=len(Z))
-    thetas = starts(expressions, comparison, restarts, frozenset(given))
-    return first_states(thetas, comparison), comparison
-
-
-def go_on(
-    fits: Sequence[LocalFit],
-    data: TrainingData,
-    record: TrainingRecord,
-    settings: PaperSettings,
-    seed: int,
-) -> tuple[list[CandidateState], Comparison]:
-    """Candidates that go on from earlier fits, with new rows alone."""
-    first = fits[0]
-    comparison, _ = compare(
+    belief = paper_settings(settings, rows.num_rows, comparison.batch_size, prior, seed)
+    trainer = Trainer(
+        settings,
+        belief,
+        place.executor,
+        report,
+        callback,
+        has_history=bool(trace),
+        seconds=float("inf") if budget is None else budget.seconds,
+        clock=place.clock,
+    )
+    fits, training = trainer.run(states, comparison)
+    told = (*rows.notices, *notices(training.record), *failed_warps(fits))
+    return Selection(
+        fits,
         data,
-        len(fits),
-        inference="stochastic",
-        posterior=first.posterior,
-        batch_size=min(record.batch_size, data.num_rows),
-        prior=settings.theta_prior,
-        ard=first.ard,
-        inducing=first.inducing,
-        given={f.expression: GivenValues(tuple(map(float, f.theta)), f.fixed) for f in fits},
-        seed=seed,
+        belief.resolved(fits),
+        Gaussian(),
+        None if inputs is None else inputs.names,
+        told,
+        time_inputs=() if inputs is None else inputs.times,
+        training=training,
     )
-    return earlier_states(fits, comparison), comparison
 
 
-def best_starts(states: Sequence[CandidateState]) -> list[CandidateState]:
-    """Each candidate once, from the start with the highest local ELBO."""
-    best: dict[Expression, CandidateState] = {}
-    for state in states:
-        known = best.get(state.expression)
-        if known is None or _height(state) > _height(known):
-            best[state.expression] = state
-    return list(best.values())
-
-
-def _height(state: CandidateState) -> float:
-    return -np.inf if state.reason or np.isnan(state.elbo) else state.elbo
-
-
-def _sketches(
-    states: Sequence[CandidateState], elbos: Array, comparison: Comparison, num_rows: int
-) -> list[LocalFit]:
-    """As much of fits as a belief needs."""
-    return [
-        LocalFit(
-            state.expression,
-            comparison.num_inputs,
-            num_rows,
-            "stochastic",
-            "point",
-            num_free=0,
-            status="fitted" if np.isfinite(elbo) else "failed",
-            elbo=float(elbo),
-            inducing=comparison.Z,
-        )
-        for state, elbo in zip(states, elbos, strict=True)
+def notices(record: TrainingRecord) -> list[str]:
+    """What was done, in sentences."""
+    u = "sampled" if record.sample_inducing else "integrated out"
+    told = [
+        f"Trained as in the VBKS paper: {record.steps:,} steps of {record.optimiser} on "
+        f"minibatches of {record.batch_size} of {record.num_rows:,} rows, {record.num_inducing} "
+        f"inducing points with u {u}, θ {_posterior(record)}."
     ]
+    if record.stopped:
+        told.append(f"Training ended early: {record.stopped.rstrip('.')}.")
+    return told if record.posterior == "point" else [*told, OURS]
 
 
-def _record_of(
-    settings: PaperSettings, comparison: Comparison, num_rows: int, steps: int, stopped: str
-) -> TrainingRecord:
-    return TrainingRecord(
-        steps=steps,
-        batch_size=comparison.batch_size,
-        num_inducing=len(comparison.Z),
-        num_samples=settings.num_samples,
-        sample_inducing=settings.sample_inducing,
-        optimiser=settings.optimiser,
-        learning_rate=settings.rate,
-        posterior=comparison.posterior,
-        value_batches=settings.value_batches_of(comparison.num_rows, comparison.batch_size),
-        num_rows=num_rows,
-        stopped=stopped,
+def _posterior(record: TrainingRecord) -> str:
+    if record.posterior == "point":
+        return "as a point"
+    return f"with a {record.posterior} covariance and {record.num_samples} samples in each step"
+
+
+def update_as_paper(
+    selection: Selection, X: Any, y: Any, callback: Callback | None = None
+) -> Selection:
+    """The selection after more rows, from q(u) and q(θ) and without the rows that they know.
+
+    New rows are added to what earlier ones say of u and θ; a point estimate of θ stays, as it does
+    not tell how sure they were of it.
+    """
+    training = selection.training
+    assert training is not None
+    ((warp, before),) = selection.data.items()
+    new = before.new_rows(X, y)
+    inputs = read_inputs(X)
+    selection.refuse_mixed_times(inputs.labels, inputs.times)
+    going = [k for k, fit in enumerate(selection.fits) if fit.status == "fitted"]
+    settings, record = training.settings, training.record
+    states, comparison = go_on(
+        [selection.fits[k] for k in going], new, record, settings, selection.settings.seed
     )
+    num_rows = before.num_rows + new.num_rows
+    temperature = settings.temperature_of(num_rows, record.batch_size)
+    belief = replace(selection.settings, temperature=temperature)
+    with reporting(False) as report:
+        trainer = Trainer(settings, belief, Devices(), report, callback)
+        fits, after = trainer.run(states, comparison, before.num_rows)
+    done = dict(zip(going, fits, strict=True))
+    names = tuple(str(fit.expression) for fit in selection.fits)
+    history = tuple(_among(record, going, names) for record in after.history)
+    return replace(
+        selection,
+        fits=tuple(done.get(k, fit) for k, fit in enumerate(selection.fits)),
+        data={warp: _joined(before, new)},
+        settings=belief,
+        notices=(*before.notices, *notices(after.record)),
+        trace=None,
+        given_weights=None,
+        training=Training(settings, after.record, (*training.history, *history)),
+    )
+
+
+def _among(record: BeliefRecord, places: Sequence[int], names: tuple[str, ...]) -> BeliefRecord:
+    """A record of some candidates as one of all, of which the others take no part."""
+    elbos, probabilities = np.full(len(names), -np.inf), np.zeros(len(names))
+    elbos[list(places)], probabilities[list(places)] = record.elbos, record.probabilities
+    return replace(record, expressions=names, elbos=elbos, probabilities=probabilities)
+
+
+def _joined(before: TrainingData, new: TrainingData) -> TrainingData:
+    """All rows where they are in memory, for pictures; else only how many there are."""
+    old, more = before.source, new.source
+    if isinstance(old, ArraySource) and old.is_in_memory and isinstance(more, ArraySource):
+        return before.with_rows(more.X, more.y)
+    return replace(before, source=MissingRows(before.num_rows + new.num_rows, new.num_inputs))
+
+
+def check_call(
+    method: str,
+    inference: str,
+    posterior: str,
+    likelihood: Any,
+    warps: Any,
+    families: Any,
+    belief: tuple[Any, ...],
+) -> None:
+    """Refuse settings that the paper does not have."""
+    for name, is_other, expected in (
+        ("method", method != "vbks", "vbks"),
+        ("inference", inference not in ("auto", "stochastic"), "stochastic"),
+        (
+            "posterior",
+            posterior not in ("auto", "point", "full", "diagonal"),
+            "point, full or diagonal",
+        ),
+        ("likelihood", not likelihood.is_gaussian, "gaussian"),
+        ("warps", warps != "auto" and tuple(warps) != ("identity",), "identity"),
+        ("belief", belief != (None, 1.0, None), "of its own, which PaperSettings has"),
+        ("families", families is not None, "none, as the space is fixed"),
+    ):
+        if is_other:
+            raise DataError(f"preset='paper' goes with {name} {expected}. Leave {name} out.")
+
+
+def posterior_of(posterior: str) -> Posterior:
+    """The covariance of q(θ): a point by default, as in the experiments of the paper."""
+    known: dict[str, Posterior] = {"full": "full", "diagonal": "diagonal"}
+    return known.get(posterior, "point")

@@ -5,20 +5,22 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from vbks.arrays import Array
-from vbks.data import Warp, warp_from_values, warp_to_values
+from vbks.data.warps import Warp, warp_from_values, warp_to_values
 from vbks.errors import DataError, FileError, GrammarError
-from vbks.grammar import Expression, leaves, parse
-from vbks.inference.local_fit import (
+from vbks.grammar.expression import Expression, leaves
+from vbks.grammar.parser import parse
+from vbks.inference.result import (
     Bound,
     ConditionalPosteriors,
     InducingPosterior,
     LocalFit,
     Mode,
     Posterior,
-    RaceStep,
+    PruningStep,
     Status,
 )
-from vbks.kernels import family_of, lay_out
+from vbks.kernels.layout import lay_out
+from vbks.kernels.registry import family_of
 from vbks.storage.records import Packing, Record, Unpacking, damaged, plain_number
 
 FIT_ARRAYS = (
@@ -40,7 +42,7 @@ class InducingInputs:
         self.tables: list[Array] = []
         self._places: dict[tuple[tuple[int, ...], bytes], int] = {}
 
-    def place_of(self, table: Array | None) -> int | None:
+    def run_context(self, table: Array | None) -> int | None:
         """Where a table is, after it was added if it is new."""
         if table is None:
             return None
@@ -95,7 +97,7 @@ def encode_fit(fit: LocalFit, inducing: InducingInputs, packing: Packing) -> dic
         "held_out": plain_number(fit.held_out),
         "num_parameters": len(fit.modes[0].mean) if fit.modes else 0,
         "modes": [_encode_mode(mode) for mode in fit.modes],
-        "inducing": inducing.place_of(fit.inducing),
+        "inducing": inducing.run_context(fit.inducing),
         "q_u": None if fit.q_u is None else len(fit.q_u.mean),
         "samples": _num_samples(fit),
         "jitter": plain_number(fit.jitter),
@@ -217,7 +219,7 @@ def _decode_samples(record: Record, unpacking: Unpacking, M: int) -> Conditional
     )
 
 
-def encode_race_step(step: RaceStep) -> dict[str, Any]:
+def encode_race_step(step: PruningStep) -> dict[str, Any]:
     """The plain values of a decision of the race."""
     return {
         "stage": step.stage,
@@ -227,9 +229,9 @@ def encode_race_step(step: RaceStep) -> dict[str, Any]:
     }
 
 
-def decode_race_step(record: Record) -> RaceStep:
+def decode_race_step(record: Record) -> PruningStep:
     """The decision of plain values."""
-    return RaceStep(
+    return PruningStep(
         record.text("stage"), record.number("value"), record.number("best"), record.flag("went_on")
     )
 

@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from vbks.errors import DataError, FileError
-from vbks.inference.likelihoods import Gaussian, Likelihood, make_likelihood
+from vbks.inference.likelihoods.likelihood import Gaussian, Likelihood, make_likelihood
 from vbks.storage.records import Record, damaged, plain_number
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from vbks.arrays import Array
 from vbks.comparing import errors_on
-from vbks.prediction import Selection
+from vbks.selection.selection import Selection
 
 __all__ = ["Scores", "score"]
 

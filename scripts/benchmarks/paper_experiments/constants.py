@@ -19,11 +19,11 @@ import numpy as np
 import vbks
 from benchmarks.door.telling import tell
 from benchmarks.paper_experiments.problems import Constants, Problem, draw_rows, prepared
-from vbks.data import Identity
-from vbks.execution import Stage, Workshop
-from vbks.grammar import canonical
-from vbks.inference import LocalFit
+from vbks.data.warps import Identity
+from vbks.grammar.canonical import canonical
 from vbks.inference.proposal import pairs_of
+from vbks.inference.result import LocalFit
+from vbks.inference.workshop import Stage, Workshop
 
 NUM_DRAWS, NUM_FIRST = 10, 9
 """Draws, and in how many of them the true kernel has to be first."""

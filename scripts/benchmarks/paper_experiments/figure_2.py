@@ -44,11 +44,12 @@ from benchmarks.paper_experiments.problems import (
 )
 from benchmarks.paper_experiments.training import Sizes, watched
 from vbks.arrays import Array
-from vbks.data import Identity
-from vbks.execution import Stage, Workshop
-from vbks.grammar import Expression, canonical
+from vbks.data.warps import Identity
+from vbks.grammar.canonical import canonical
+from vbks.grammar.expression import Expression
 from vbks.inference.inducing import authors_inducing
 from vbks.inference.proposal import pairs_of
+from vbks.inference.workshop import Stage, Workshop
 
 SPACES: Mapping[str, Sequence[Expression]] = {"K12": vbks.K12, "K144": vbks.K144}
 

@@ -18,8 +18,8 @@ from benchmarks.door.figure import Figure
 from benchmarks.door.telling import tell
 from benchmarks.paper_experiments.training import Sizes, begun
 from vbks.arrays import Array
-from vbks.data import TrainingData, prepare
-from vbks.grammar import Expression
+from vbks.data.training import TrainingData, prepare
+from vbks.grammar.expression import Expression
 from vbks.inference.paper.group import Group
 
 STRAIGHT = 0.99

@@ -31,10 +31,11 @@ from benchmarks.paper_experiments.searches import (
 )
 from benchmarks.paper_experiments.training import Sizes, Stop
 from vbks.arrays import Array, Rows
-from vbks.data import prepare
-from vbks.grammar import Expression, structures
-from vbks.prediction import Selection
-from vbks.selection import BeliefRecord
+from vbks.data.training import prepare
+from vbks.grammar.canonical import structures
+from vbks.grammar.expression import Expression
+from vbks.search.paper import BeliefRecord
+from vbks.selection.selection import Selection
 
 HELD_OUT = 5
 """One row in so many, at random."""

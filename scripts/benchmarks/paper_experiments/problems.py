@@ -15,8 +15,10 @@ from itertools import product
 import numpy as np
 
 from vbks.arrays import Array
-from vbks.data import TrainingData, prepare
-from vbks.grammar import Expression, canonical, parse
+from vbks.data.training import TrainingData, prepare
+from vbks.grammar.canonical import canonical
+from vbks.grammar.expression import Expression
+from vbks.grammar.parser import parse
 
 NUM_DRAWN, NUM_ROWS = 256, 1000
 """Points of the function that is drawn, and rows of the data."""

@@ -10,13 +10,13 @@ from functools import partial
 import numpy as np
 
 from benchmarks.paper_experiments.training import Sizes, Stop, stops
-from vbks.data import TrainingData
-from vbks.grammar import Expression
+from vbks.data.training import TrainingData
+from vbks.grammar.expression import Expression
 from vbks.inference.paper.settings import PaperSettings
 from vbks.inference.prior_grams import prior_grams
 from vbks.inference.settings import compare
-from vbks.selection.bayesian_optimisation import BayesianOptimisation
-from vbks.selection.strategy import SearchState
+from vbks.search.protocol import SearchState
+from vbks.search.strategies.bayesopt import BayesianOptimisation
 
 
 @dataclass(frozen=True)

@@ -7,17 +7,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from vbks.data import Identity, TrainingData
-from vbks.grammar import Expression
-from vbks.inference.comparison import Comparison
+from vbks.data.training import TrainingData
+from vbks.data.warps import Identity
+from vbks.execution.work import InOrder, Work, carry_out
+from vbks.grammar.expression import Expression
+from vbks.inference.chunks import cut
+from vbks.inference.context import FitContext
 from vbks.inference.paper.settings import PaperSettings
 from vbks.inference.paper.state import CandidateState
 from vbks.inference.paper.training import failed_state, local_fits, train
 from vbks.inference.progress import Quiet
-from vbks.inference.work import InOrder, Work, carry_out, cut
-from vbks.prediction import Selection
-from vbks.selection import Trainer, paper_settings
-from vbks.selection.paper import begin
+from vbks.search.paper import Trainer, begin
+from vbks.selection.selection import Selection
+from vbks.weights.settings import paper_settings
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ def begun(
     settings: PaperSettings,
     sizes: Sizes,
     seed: int,
-) -> tuple[list[CandidateState], Comparison]:
+) -> tuple[list[CandidateState], FitContext]:
     """Candidates before their first step, with point estimates of θ."""
     return begin(
         expressions,
@@ -98,7 +100,7 @@ def stops(
 
 def _trained(
     states: Sequence[CandidateState],
-    comparison: Comparison,
+    comparison: FitContext,
     settings: PaperSettings,
     num_steps: int,
 ) -> list[CandidateState]:

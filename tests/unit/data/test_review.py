@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from vbks.data import ArraySource
 from vbks.data.review import review
+from vbks.data.sources import ArraySource
 from vbks.errors import DataError
 
 LABELS = ("input 1", "column 'load'", "the target")

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vbks.data import ArraySource, DatasetSource
+from vbks.data.sources import ArraySource, DatasetSource
 from vbks.errors import DataError
 
 

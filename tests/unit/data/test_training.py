@@ -9,16 +9,9 @@ import pytest
 from scipy.integrate import trapezoid
 from scipy.stats import multivariate_normal
 
-from vbks.data import (
-    ArraySource,
-    DatasetSource,
-    Identity,
-    InverseSoftplus,
-    Log,
-    Logit,
-    TrainingData,
-    prepare,
-)
+from vbks.data.sources import ArraySource, DatasetSource
+from vbks.data.training import TrainingData, prepare
+from vbks.data.warps import Identity, InverseSoftplus, Log, Logit
 from vbks.errors import DataError
 
 

@@ -5,8 +5,8 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from vbks.data import Identity, InverseSoftplus, Log, Logit, Units
-from vbks.data.units import Moments
+from vbks.data.units import Moments, Units
+from vbks.data.warps import Identity, InverseSoftplus, Log, Logit
 from vbks.errors import DataError
 
 WARPS = (Identity(), Log(), InverseSoftplus(40.0), Logit(-1.0, 500.0))

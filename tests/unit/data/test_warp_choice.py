@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 
-from vbks.data import Identity, InverseSoftplus, Log, Logit, choose_warps, prepare
+from vbks.data.training import prepare
+from vbks.data.warp_choice import choose_warps
+from vbks.data.warps import Identity, InverseSoftplus, Log, Logit
 from vbks.errors import DataError
 
 Y = np.array([0.2, 0.9, 0.4, 0.3, 0.7, 0.5])

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from vbks.data import Identity, InverseSoftplus, Log, Logit
 from vbks.data.warped_normal import NODES, _hermite_table, restored_covariance, restored_moments
+from vbks.data.warps import Identity, InverseSoftplus, Log, Logit
 
 WARPS = (Identity(), Log(), InverseSoftplus(2.5), Logit(-1.0, 3.0))
 OVER_WARPS = pytest.mark.parametrize("warp", WARPS, ids=lambda warp: warp.name)

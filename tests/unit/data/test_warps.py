@@ -6,17 +6,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vbks.data import (
+from vbks.data.warps import (
     KNOWN_WARPS,
     Identity,
     InverseSoftplus,
     Log,
     Logit,
+    domain_of,
+    is_inside,
     make_warp,
+    refuse_outside,
     warp_from_values,
     warp_to_values,
 )
-from vbks.data.warps import domain_of, is_inside, refuse_outside
 from vbks.errors import DataError
 
 EXAMPLES = (Identity(), Log(), InverseSoftplus(2.5), Logit(-1.0, 3.0))

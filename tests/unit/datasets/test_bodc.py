@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from vbks.datasets import read_bodc
+from vbks.datasets.bodc import read_bodc
 from vbks.errors import DataError
 
 HEAD = """\

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from vbks.datasets import read_gefcom
+from vbks.datasets.gefcom import read_gefcom
 from vbks.errors import DataError
 
 HEAD = "zone_id,year,month,day," + ",".join(f"h{hour}" for hour in range(1, 25))

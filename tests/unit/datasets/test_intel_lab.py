@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from vbks.datasets import read_intel_lab
+from vbks.datasets.intel_lab import read_intel_lab
 from vbks.errors import DataError
 
 READINGS = """\

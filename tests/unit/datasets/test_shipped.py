@@ -5,7 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from vbks.datasets import Dataset, airline, mauna_loa
+from vbks.datasets.dataset import Dataset
+from vbks.datasets.shipped import airline, mauna_loa
 
 
 @pytest.mark.parametrize("load", [airline, mauna_loa])

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from vbks.datasets import read_swissgrid
+from vbks.datasets.swissgrid import read_swissgrid
 from vbks.errors import DataError
 
 ENERGY = (

@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.executors import assert_same_fits, counting, evaluate, quick_work
 
-from tests.executors import assert_same_fits, counting, evaluate, quick_work
 from vbks.errors import FileError
-from vbks.execution import Checkpoint, InOrder, checkpointed
 from vbks.execution import checkpoint as module
-from vbks.grammar import parse
+from vbks.execution.checkpoint import Checkpoint, checkpointed
+from vbks.execution.work import InOrder, Results, Work
+from vbks.grammar.parser import parse
 from vbks.inference.candidate import Candidate, make_candidate
-from vbks.inference.comparison import Comparison
-from vbks.inference.local_fit import RaceStep
-from vbks.inference.work import Results, Work
+from vbks.inference.context import FitContext
+from vbks.inference.result import PruningStep
 
 
 class Counted:
@@ -87,7 +87,7 @@ def test_fits__are_the_same_after_an_interruption_anywhere(tmp_path: Path) -> No
     assert finished + len(counted.done) == len(total.done)
 
 
-def looked(members: Sequence[Candidate], comparison: Comparison) -> list[Candidate]:
+def looked(members: Sequence[Candidate], comparison: FitContext) -> list[Candidate]:
     """A stage that finds something of every kind."""
     H = len(members[0].layout)
     return [
@@ -98,7 +98,7 @@ def looked(members: Sequence[Candidate], comparison: Comparison) -> list[Candida
             factor=np.eye(H) / 3,
             jitter=1e-4,
             converged=True,
-            race=(RaceStep("look", 1.0, 2.0, False),),
+            race=(PruningStep("look", 1.0, 2.0, False),),
             reason="of all reasons this one",
         )
         for c in members
@@ -300,7 +300,7 @@ def test_journal__tells_of_a_full_disk(tmp_path: Path, monkeypatch: pytest.Monke
         raise OSError(errno.ENOSPC, "No space left on device")
 
     journal = opened(tmp_path).journal([5])
-    monkeypatch.setattr("vbks.execution.journal.write_plain", full)
+    monkeypatch.setattr("vbks.execution.decision_log.write_plain", full)
     with pytest.raises(FileError, match=r"No space left on device\. The 0 pieces of work"):
         journal.decide("search", lambda: 1)
 

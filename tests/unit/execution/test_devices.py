@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 import tensorflow as tf
+from support.executors import assert_same_fits, counting, evaluate, quick_work
 
-from tests.executors import assert_same_fits, counting, evaluate, quick_work
 from vbks.errors import DataError
-from vbks.execution import Devices, InOrder
+from vbks.execution.devices import Devices
+from vbks.execution.work import InOrder
 
 SPLIT = """
 import tensorflow as tf
@@ -20,9 +21,9 @@ cpu = tf.config.list_physical_devices("CPU")[0]
 parts = [tf.config.LogicalDeviceConfiguration() for _ in range({num})]
 tf.config.set_logical_device_configuration(cpu, parts)
 import numpy as np
-import vbks.inference.comparison as comparison
+import vbks.inference.context as comparison
 comparison.CHUNK = 2
-from tests.executors import evaluate
+from support.executors import evaluate
 from vbks.execution import Devices
 assert len(Devices().chosen()) == {num}
 print([f"{{fit.elbo:.12g}}" for fit in evaluate(Devices())])

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.executors import counting, make_rows, quick_work
 
 import vbks
-from tests.executors import counting, make_rows, quick_work
 from vbks.errors import DataError
-from vbks.execution import Devices, DryRun
-from vbks.execution.dry_run import schedule
-from vbks.inference.work import cost_of
+from vbks.execution.devices import Devices
+from vbks.execution.dry_run import DryRun, schedule
+from vbks.inference.chunks import cost_of
 
 SPACE = ("SE", "LIN", "PER", "SE + LIN", "RQ", "PER * LIN", "PER * PER")
 
@@ -31,7 +31,7 @@ def settings_of(case: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("case", CASES)
 def test_plan__is_what_a_real_run_did(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vbks.inference.comparison.CHUNK", 2)
+    monkeypatch.setattr("vbks.inference.context.CHUNK", 2)
     (plan,) = vbks.dry_run(*make_rows(), **settings_of(case), num_devices=1)
     planned = [(p.stage, p.candidates) for p in plan.placements]
     assert len(planned) > 9

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 import tensorflow as tf
+from support.executors import assert_same_fits, counting, evaluate, quick_work
 
 import vbks
-from tests.executors import assert_same_fits, counting, evaluate, quick_work
-from vbks.data import DatasetSource
+from vbks.data.sources import DatasetSource
 from vbks.errors import DataError, VbksError
-from vbks.execution import InOrder, Ray
+from vbks.execution.ray import Ray
+from vbks.execution.work import InOrder
 from vbks.inference.evaluator import Evaluator
 from vbks.inference.settings import compare
 
@@ -75,7 +76,7 @@ def die(members: Any, comparison: Any) -> Any:
 def test_candidate_that_no_worker_survives__fails_alone(
     cluster: Ray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vbks.execution.ray_cluster.RETRIES", 0)
+    monkeypatch.setattr("vbks.execution.ray.RETRIES", 0)
     work = quick_work(6, die)
     together = replace(work, chunks=(tuple(c for (c,) in work.chunks),))
     ((_, found),) = cluster.run(together)

@@ -1,9 +1,10 @@
 from collections.abc import Iterator
 
 import pytest
-from strategies import BUILT_IN
+from support.strategies import BUILT_IN
 
-from vbks.grammar import families, rules_of
+from vbks.grammar import families
+from vbks.grammar.families import rules_of
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -2,10 +2,11 @@ import math
 
 import pytest
 from hypothesis import given
-from strategies import expressions
+from support.strategies import expressions
 
-from vbks.grammar import (
-    MAX_TERMS,
+from vbks.grammar.additive import MAX_TERMS, additive_form, additive_terms
+from vbks.grammar.canonical import arrange
+from vbks.grammar.expression import (
     ChangePoint,
     ChangeWindow,
     Expression,
@@ -14,13 +15,10 @@ from vbks.grammar import (
     Product,
     Sum,
     add,
-    additive_form,
-    additive_terms,
-    arrange,
     multiply,
     operands,
-    parse,
 )
+from vbks.grammar.parser import parse
 
 
 def value(expression: Expression) -> int:

@@ -3,24 +3,21 @@ from collections.abc import Callable
 
 import pytest
 from hypothesis import given
-from strategies import expressions, random_expression
+from support.strategies import expressions, random_expression
 
-from vbks.grammar import (
-    K144,
+from vbks.grammar.canonical import arrange, canonical, is_stationary, structures
+from vbks.grammar.expression import (
     ChangePoint,
     Expression,
     Leaf,
     Product,
     Sum,
-    arrange,
-    canonical,
-    is_stationary,
     num_leaves,
     operands,
-    parse,
     rebuild,
-    structures,
 )
+from vbks.grammar.parser import parse
+from vbks.grammar.space import K144
 
 
 def shuffled(expression: Expression, rng: random.Random) -> Expression:

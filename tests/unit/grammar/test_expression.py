@@ -5,10 +5,10 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 from hypothesis import given
-from strategies import expressions
+from support.strategies import expressions
 
 from vbks.errors import GrammarError
-from vbks.grammar import (
+from vbks.grammar.expression import (
     MAX_DEPTH,
     MAX_DIM,
     MAX_LEAVES,
@@ -26,10 +26,10 @@ from vbks.grammar import (
     multiply,
     num_leaves,
     operands,
-    parse,
     rebuild,
     subexpressions,
 )
+from vbks.grammar.parser import parse
 
 SE, PER, LIN, C = Leaf("SE"), Leaf("PER"), Leaf("LIN"), Leaf("C")
 

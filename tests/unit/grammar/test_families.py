@@ -1,16 +1,11 @@
 import pytest
 
 from vbks.errors import GrammarError
-from vbks.grammar import (
-    FamilyRules,
-    Leaf,
-    canonical,
-    declare,
-    families,
-    known_families,
-    parse,
-    rules_of,
-)
+from vbks.grammar import families
+from vbks.grammar.canonical import canonical
+from vbks.grammar.expression import Leaf
+from vbks.grammar.families import FamilyRules, declare, known_families, rules_of
+from vbks.grammar.parser import parse
 
 
 @pytest.fixture(autouse=True)

@@ -2,40 +2,41 @@ from collections.abc import Callable, Iterable
 
 import pytest
 from hypothesis import given, settings
-from strategies import expressions
+from support.strategies import expressions
 
-from vbks.grammar import (
-    ABCD_MOVES,
-    BASE_FAMILIES,
-    CKS_MOVES,
-    K144,
+from vbks.grammar.canonical import canonical, structures
+from vbks.grammar.expression import (
     MAX_DEPTH,
     MAX_LEAVES,
     ChangePoint,
-    Choices,
     Expression,
     Leaf,
-    Move,
     add,
+    depth,
+    num_leaves,
+)
+from vbks.grammar.families import BASE_FAMILIES
+from vbks.grammar.moves import (
+    ABCD_MOVES,
+    CKS_MOVES,
+    Choices,
+    Move,
     add_leaf,
-    canonical,
     change_point,
     change_to_constant,
     change_window,
     changed_children,
     children,
     collapse,
-    depth,
     multiply_leaf,
     multiply_leaf_or_constant,
     noisy_children,
-    num_leaves,
-    parse,
     replace_leaf,
     shrink,
-    structures,
     without_noise,
 )
+from vbks.grammar.parser import parse
+from vbks.grammar.space import K144
 
 SE, PER, LIN = Leaf("SE"), Leaf("PER"), Leaf("LIN")
 

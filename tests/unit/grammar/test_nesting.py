@@ -1,4 +1,6 @@
-from vbks.grammar import arrange, parse, special_cases
+from vbks.grammar.canonical import arrange
+from vbks.grammar.nesting import special_cases
+from vbks.grammar.parser import parse
 
 
 def texts(expression: str) -> set[str]:

@@ -4,10 +4,11 @@ import time
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from strategies import expressions
+from support.strategies import expressions
 
 from vbks.errors import GrammarError
-from vbks.grammar import ChangePoint, ChangeWindow, Expression, Leaf, LimitError, parse
+from vbks.grammar.expression import ChangePoint, ChangeWindow, Expression, Leaf, LimitError
+from vbks.grammar.parser import parse
 
 SE, PER, LIN = Leaf("SE"), Leaf("PER"), Leaf("LIN")
 

@@ -6,27 +6,22 @@ from math import exp, fsum, log
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import expressions
+from support.strategies import expressions
 
 from vbks.errors import GrammarError
-from vbks.grammar import (
-    GROWTH,
-    K144,
+from vbks.grammar.canonical import arrange, structures
+from vbks.grammar.expression import (
     ChangePoint,
     ChangeWindow,
     Expression,
     Leaf,
     Product,
     Sum,
-    arrange,
-    grammar_prior,
     num_leaves,
-    parse,
-    space,
-    structures,
-    uniform_prior,
 )
-from vbks.grammar.prior import WIDTH
+from vbks.grammar.parser import parse
+from vbks.grammar.prior import GROWTH, WIDTH, grammar_prior, uniform_prior
+from vbks.grammar.space import K144, space
 
 Prior = Callable[[Sequence[Expression]], Sequence[float]]
 

@@ -5,19 +5,11 @@ from itertools import groupby, product
 import pytest
 
 from vbks.errors import GrammarError
-from vbks.grammar import (
-    K12,
-    K144,
-    Dims,
-    Expression,
-    Leaf,
-    Product,
-    Sum,
-    arrange,
-    num_leaves,
-    parse,
-    space,
-)
+from vbks.grammar.canonical import arrange
+from vbks.grammar.expression import Expression, Leaf, Product, Sum, num_leaves
+from vbks.grammar.parser import parse
+from vbks.grammar.space import K12, K144, space
+from vbks.grammar.vocabulary import Dims
 
 FAMILIES = ("SE", "RQ", "LIN", "PER")
 

@@ -1,7 +1,7 @@
 import pytest
 
 from vbks.errors import GrammarError
-from vbks.grammar import Dims, vocabulary
+from vbks.grammar.vocabulary import Dims, vocabulary
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from vbks.data import Identity, Log, prepare
-from vbks.grammar import parse
-from vbks.inference import RaceStep, fit_candidates
+from vbks.data.training import prepare
+from vbks.data.warps import Identity, Log
+from vbks.grammar.parser import parse
 from vbks.inference.candidate import make_candidate, unfinished
+from vbks.inference.evaluator import fit_candidates
+from vbks.inference.result import PruningStep
 from vbks.inference.settings import compare
 
 
@@ -44,7 +46,7 @@ def test_dropped_and_failed_fits__know_their_warp():
     data = prepare(positive_rows()).warped(Log())
     comparison, _ = compare(data, 1, inference="exact")
     candidate = make_candidate(parse("SE"), comparison, None)
-    behind = RaceStep("look", -60.0, -10.0, False)
+    behind = PruningStep("look", -60.0, -10.0, False)
     dropped = unfinished(replace(candidate, thetas=np.zeros((1, 3)), race=(behind,)), comparison)
     failed = unfinished(candidate.failed("no memory"), comparison)
     assert (dropped.status, failed.status) == ("dropped", "failed")
@@ -59,11 +61,11 @@ def test_dropped_and_failed_fits__know_their_warp():
 def test_who_leaves_after_a_look__has_the_rows_of_the_look(num_rows, seen, stage):
     comparison, _ = compare(positive_rows(num_rows), 1, inference="exact", posterior="point")
     candidate = make_candidate(parse("SE"), comparison)
-    step = RaceStep("look", -30.0, -10.0, went_on=False)
+    step = PruningStep("look", -30.0, -10.0, went_on=False)
     left = replace(candidate, thetas=np.zeros((1, 3)), values=np.array([-20.0]), race=(step,))
     fit = unfinished(left, comparison)
     assert fit.status == "dropped"
     assert fit.num_rows == seen
     assert fit.reason == f"20 nats behind the best after the {stage}"
-    later = replace(left, race=(step, RaceStep("climb", -30.0, -10.0, went_on=False)))
+    later = replace(left, race=(step, PruningStep("climb", -30.0, -10.0, went_on=False)))
     assert unfinished(later, comparison).num_rows == num_rows

@@ -13,21 +13,24 @@ import tensorflow as tf
 
 from vbks import K144
 from vbks.arrays import Array
-from vbks.data import prepare
+from vbks.data.training import prepare
 from vbks.errors import DataError, GrammarError
-from vbks.grammar import Expression, families, parse
-from vbks.inference import ExactEvidence, LocalFit, climbing, fit_candidates
-from vbks.inference.race import ALWAYS
+from vbks.grammar import families
+from vbks.grammar.expression import Expression
+from vbks.grammar.parser import parse
+from vbks.inference import pipeline as climbing
+from vbks.inference.evaluator import fit_candidates
+from vbks.inference.objectives.evidence import ExactEvidence
+from vbks.inference.result import LocalFit
+from vbks.inference.screening import ALWAYS
 from vbks.inference.settings import compare
-from vbks.kernels import (
-    Bank,
-    Parent,
-    from_gpflow,
-    lay_out,
-    num_free_parameters,
-    registry,
-)
-from vbks.models import gpflow_model
+from vbks.kernels import registry
+from vbks.kernels.bank.bank import Bank
+from vbks.kernels.free_parameters import num_free_parameters
+from vbks.kernels.gpflow.reading import from_gpflow
+from vbks.kernels.layout import lay_out
+from vbks.kernels.starts.inheritance import Parent
+from vbks.predict.models.gpflow_models import gpflow_model
 
 BOUNDS = ("exact", "collapsed", "stochastic")
 EXPRESSIONS = ("SE", "LIN", "SE * PER")
@@ -344,7 +347,7 @@ def test_kernel_that_is_not_a_number__fails_alone() -> None:
 def test_candidate_that_is_lost_on_more_rows__fails_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("vbks.inference.comparison.SMALL", 0)
+    monkeypatch.setattr("vbks.inference.context.SMALL", 0)
     climb_from = climbing.climb_from
 
     def lose(chunk: Any, starts: Any, *rest: Any) -> Any:

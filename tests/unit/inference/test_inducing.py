@@ -3,8 +3,7 @@ import pytest
 from sklearn.cluster import kmeans_plusplus
 
 from vbks.errors import DataError
-from vbks.grammar import parse
-from vbks.inference import CollapsedEvidence, ExactEvidence
+from vbks.grammar.parser import parse
 from vbks.inference.inducing import (
     BLOCK_SHARE,
     BLOCK_START,
@@ -12,7 +11,8 @@ from vbks.inference.inducing import (
     choose_inducing,
     greedy_rows,
 )
-from vbks.kernels import Bank
+from vbks.inference.objectives.evidence import CollapsedEvidence, ExactEvidence
+from vbks.kernels.bank.bank import Bank
 
 
 def rows(num_rows, num_inputs, seed=0):

@@ -4,22 +4,25 @@ from functools import cache
 
 import numpy as np
 import pytest
-from fits import make_data
 from gpflow.kernels import Matern32
-from reference import kernel_matrix
+from support.fits import make_data
+from support.reference import kernel_matrix
 
 from vbks.arrays import Array
-from vbks.grammar import parse
-from vbks.inference.comparison import Comparison
+from vbks.grammar.parser import parse
+from vbks.inference.context import FitContext
 from vbks.inference.prior_grams import JITTER, NUM_ROWS, NUM_SAMPLES, prior_draws, prior_grams
 from vbks.inference.settings import compare
-from vbks.kernels import from_gpflow, is_batchable, lay_out, to_gpflow
+from vbks.kernels.bank.terms import is_batchable
+from vbks.kernels.gpflow.conversion import to_gpflow
+from vbks.kernels.gpflow.reading import from_gpflow
+from vbks.kernels.layout import lay_out
 
 TEXTS = ("SE", "PER + SE", "LIN * (RQ + SE)", "SE + WN", "CP(SE, LIN)", "SE * SE")
 
 
 @cache
-def comparison(num_inputs: int = 1, **settings: object) -> Comparison:
+def comparison(num_inputs: int = 1, **settings: object) -> FitContext:
     if num_inputs == 1:
         return compare(make_data(), 1, inference="exact", **settings)[0]  # type: ignore[arg-type]
     rng = np.random.default_rng(0)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from vbks.inference import fit_candidates
+from vbks.inference.evaluator import fit_candidates
 from vbks.inference.residuals import as_parent
 from vbks.inference.settings import compare
 

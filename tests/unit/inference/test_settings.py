@@ -5,7 +5,8 @@ import gpflow
 import numpy as np
 import pytest
 
-from vbks.data import InverseSoftplus, prepare
+from vbks.data.training import prepare
+from vbks.data.warps import InverseSoftplus
 from vbks.errors import DataError
 from vbks.inference.settings import (
     LEAST_INDUCING,

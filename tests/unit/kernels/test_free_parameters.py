@@ -15,23 +15,23 @@ from functools import reduce
 import numpy as np
 import pytest
 import tensorflow as tf
-from strategies import BUILT_IN, random_expression
+from support.strategies import BUILT_IN, random_expression
 
-from vbks.grammar import (
-    K144,
+from vbks.grammar.canonical import canonical
+from vbks.grammar.expression import (
     ChangePoint,
     ChangeWindow,
     Expression,
     Leaf,
     Product,
     Sum,
-    canonical,
     num_leaves,
     operands,
-    parse,
 )
+from vbks.grammar.parser import parse
+from vbks.grammar.space import K144
 from vbks.kernels import registry
-from vbks.kernels.families import LENGTHSCALE, MIXTURE
+from vbks.kernels.family import LENGTHSCALE, MIXTURE
 from vbks.kernels.free_parameters import num_free_parameters
 from vbks.kernels.layout import lay_out
 

@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 
 import vbks
-from vbks.grammar import K144
-from vbks.kernels import lay_out
-from vbks.kernels.layout import NOISE_SLOT
+from vbks.grammar.space import K144
+from vbks.kernels.layout import NOISE_SLOT, lay_out
 
 
 def scales_and_weights(text, num_inputs=1):

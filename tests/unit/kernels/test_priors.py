@@ -8,9 +8,10 @@ from scipy import stats
 from scipy.integrate import trapezoid
 
 from vbks.arrays import Array
+from vbks.data.signals.input_summary import InputSummary
 from vbks.errors import DataError, GrammarError
 from vbks.kernels.layout import lay_out
-from vbks.kernels.parameters import Flat, InputSummary, Mixture, Normal, Prior, StudentT
+from vbks.kernels.parameters import Flat, Mixture, Normal, Prior, StudentT
 from vbks.kernels.priors import Priors, slot_priors
 
 NORMAL = Normal(-0.7, 1.5)

@@ -3,20 +3,17 @@ import pytest
 import tensorflow as tf
 
 import vbks
-from vbks.kernels import (
-    Bank,
-    InputSummary,
-    Normal,
-    Parameter,
-    draw_starts,
-    family_of,
-    lay_out,
-    moved_periods,
-    num_free_parameters,
-    num_waves,
-    to_gpflow,
-)
+from vbks.data.signals.input_summary import InputSummary
+from vbks.kernels.bank.bank import Bank
 from vbks.kernels.formula_checks import check_formula
+from vbks.kernels.free_parameters import num_free_parameters
+from vbks.kernels.gpflow.conversion import to_gpflow
+from vbks.kernels.layout import lay_out
+from vbks.kernels.parameters import Normal, Parameter
+from vbks.kernels.registry import family_of
+from vbks.kernels.starts.moved_periods import moved_periods
+from vbks.kernels.starts.starts import draw_starts
+from vbks.kernels.starts.suggestions import num_waves
 
 SCALE = Parameter("scale", Normal(0.0, 1.0), per_input=True)
 POWER = Parameter("power", Normal(0.0, 1.0))

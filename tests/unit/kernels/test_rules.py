@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from gpflow.kernels import Kernel
 
-from vbks.grammar import canonical, parse
-from vbks.kernels.conversion import to_gpflow
+from vbks.grammar.canonical import canonical
+from vbks.grammar.parser import parse
+from vbks.kernels.gpflow.conversion import to_gpflow
 from vbks.kernels.layout import lay_out
 
 NUM_INPUTS = 3

@@ -10,12 +10,16 @@ from gpflow.likelihoods import ScalarLikelihood
 from scipy.special import logsumexp
 
 import vbks
-from vbks.data import prepare
-from vbks.inference import FixedTheta, NaturalParameters, fit_candidates, make_likelihood
+from vbks.data.training import prepare
 from vbks.inference.candidate import make_candidate
+from vbks.inference.evaluator import fit_candidates
+from vbks.inference.likelihoods.likelihood import make_likelihood
+from vbks.inference.objectives.svgp import FixedTheta, NaturalParameters
 from vbks.inference.settings import compare
-from vbks.kernels import Bank, Priors
-from vbks.models import KernelMixture, gpflow_model
+from vbks.kernels.bank.bank import Bank
+from vbks.kernels.priors import Priors
+from vbks.predict.mixture import KernelMixture
+from vbks.predict.models.gpflow_models import gpflow_model
 
 NUM_ROWS = {"gaussian": 40, "poisson": 60, "bernoulli": 250, "student_t": 60}
 XNEW = np.linspace(0.5, 9.5, 7)[:, None]

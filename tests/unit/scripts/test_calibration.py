@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from benchmarks.calibration import FULL, Outcome, _gap, draw_rows, tenths
 
-from vbks.grammar import structures
+from vbks.grammar.canonical import structures
 
 
 def test_tenths__have_mean_count_and_share() -> None:

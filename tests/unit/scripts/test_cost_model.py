@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from benchmarks.door.cost_model import A100, Step, epoch_seconds
+from support.executors import make_rows
 
-from tests.executors import make_rows
-from vbks.grammar import parse
-from vbks.inference import evidence, whitening
+from vbks.grammar.parser import parse
 from vbks.inference.candidate import make_candidate
+from vbks.inference.objectives import evidence, whitening
 from vbks.inference.settings import compare
-from vbks.inference.stage import StochasticStage
+from vbks.inference.svgp.stage import StochasticStage
 
 PAGE = Path(__file__).parents[3] / "docs" / "cost_model.md"
 

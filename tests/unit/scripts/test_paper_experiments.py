@@ -23,7 +23,7 @@ from benchmarks.paper_experiments.problems import (
 from benchmarks.paper_experiments.training import Sizes, stops, watched
 
 import vbks
-from vbks.selection import BeliefRecord
+from vbks.search.paper import BeliefRecord
 
 SOME = Constants(per_lengthscale=1.5, rq_lengthscale=2.0, rq_alpha=0.5, noise=0.1)
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import vbks
-from vbks.inference.work import Results, Work
+from vbks.execution.work import Results, Work
 
 ray = pytest.importorskip("ray")
 
@@ -99,7 +99,7 @@ def test_two_processes__train_and_keep_what_one_process_finds(
         "space": SPACE.split(", "), "preset": vbks.PaperSettings(steps=60), "posterior": "point",
         "num_inducing": 8, "batch_size": 30,
     }  # fmt: skip
-    monkeypatch.setattr("vbks.inference.comparison.CHUNK", 1)
+    monkeypatch.setattr("vbks.inference.context.CHUNK", 1)
     here = vbks.fit(rows[:, :1], rows[:, 1], **settings)
     again = vbks.fit(rows[:, :1], rows[:, 1], **settings, checkpoint=kept, executor=Refusing())
     for other in (vbks.load(out), again):

@@ -2,14 +2,18 @@
 
 import numpy as np
 import pytest
-from fits import made_up_fit
 from hypothesis import given
 from hypothesis import strategies as st
+from support.fits import made_up_fit
 
-from vbks.grammar import K144, parse, structures
-from vbks.inference import LocalFit
+from vbks.grammar.canonical import structures
+from vbks.grammar.parser import parse
+from vbks.grammar.space import K144
 from vbks.inference.proposal import Proposal
-from vbks.selection import BeliefSettings, bayes_belief, form_belief
+from vbks.inference.result import LocalFit
+from vbks.weights.belief import bayes_belief
+from vbks.weights.forming import form_belief
+from vbks.weights.settings import BeliefSettings
 
 STRUCTURES = tuple(structures(K144))
 SIZES = st.integers(2, 1000)

@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from vbks.arrays import Array
-from vbks.inference.comparison import Comparison
+from vbks.inference.context import FitContext
 from vbks.inference.paper.objective import Earlier, Fixed, Kind, Variables
 from vbks.inference.paper.settings import PaperSettings
 from vbks.inference.paper.state import CandidateState, Learned
@@ -25,7 +25,8 @@ from vbks.inference.paper.steps import (
     mean_precision,
     prior_factor,
 )
-from vbks.kernels import Bank, Priors
+from vbks.kernels.bank.bank import Bank
+from vbks.kernels.priors import Priors
 
 AT_ONCE = 50
 """Steps, or minibatches of a mean, in one call of a graph, which leaves Python little to do."""
@@ -38,7 +39,7 @@ class Group:
     """States of some candidates as tensors, all after as many steps."""
 
     def __init__(
-        self, members: Sequence[CandidateState], comparison: Comparison, settings: PaperSettings
+        self, members: Sequence[CandidateState], comparison: FitContext, settings: PaperSettings
     ) -> None:
         self.members, self.comparison, self.settings = tuple(members), comparison, settings
         self.bank = Bank([m.expression for m in members], comparison.num_inputs, ard=comparison.ard)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from vbks.inference.local_fit import Posterior
+from vbks.inference.result import Posterior
 
 LOG_TWO_PI = math.log(2.0 * math.pi)
 

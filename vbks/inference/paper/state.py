@@ -10,7 +10,7 @@ import numpy as np
 
 from vbks.arrays import Array
 from vbks.grammar.expression import Expression
-from vbks.kernels import Layout
+from vbks.kernels.layout import Layout
 
 START_SD = 0.1
 """Standard deviation of q(θ) in the beginning, that of `VariationalSVGP`."""

@@ -10,27 +10,23 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from vbks.arrays import Array
-from vbks.data import TrainingData
+from vbks.data.training import TrainingData
+from vbks.execution.stage_state import NO_STAGE_STATE, StageState
 from vbks.grammar.expression import Expression, Leaf
-from vbks.inference.comparison import SUMMARY_ROWS, Comparison
+from vbks.inference.context import SUMMARY_ROWS, FitContext
 from vbks.inference.inducing import authors_inducing
-from vbks.inference.local_fit import InducingPosterior, LocalFit, Mode
 from vbks.inference.paper.group import AT_ONCE, Group, prior_factors
 from vbks.inference.paper.settings import PaperSettings
 from vbks.inference.paper.state import START_SD, CandidateState, EarlierFit, Learned, begun
-from vbks.inference.scratch import NO_SCRATCH, Scratch
-from vbks.kernels import (
-    Bank,
-    GivenValues,
-    Layout,
-    Priors,
-    candidate_rng,
-    draw_starts,
-    is_batchable,
-    lay_out,
-    num_free_parameters,
-)
+from vbks.inference.result import InducingPosterior, LocalFit, Mode
+from vbks.kernels.bank.bank import Bank
+from vbks.kernels.bank.terms import is_batchable
+from vbks.kernels.free_parameters import num_free_parameters
+from vbks.kernels.given import GivenValues
+from vbks.kernels.layout import Layout, lay_out
 from vbks.kernels.parts import parts_of
+from vbks.kernels.priors import Priors
+from vbks.kernels.starts.starts import candidate_rng, draw_starts
 
 LAST_SHARE = 0.1
 """Share of the steps at the end whose bounds are compared with those of as many steps before, to
@@ -55,7 +51,7 @@ def inducing_inputs(data: TrainingData, num: int, rng: np.random.Generator) -> A
 
 def starts(
     expressions: Sequence[Expression],
-    comparison: Comparison,
+    comparison: FitContext,
     num: int = 1,
     valued: Collection[Expression] = (),
 ) -> dict[Expression, Array]:
@@ -101,7 +97,7 @@ def _zeros_of_lines(layout: Layout) -> tuple[int, ...]:
 
 
 def first_states(
-    thetas: Mapping[Expression, Array], comparison: Comparison
+    thetas: Mapping[Expression, Array], comparison: FitContext
 ) -> list[CandidateState]:
     """Candidates before their first step: q(u) is p(u) at the start, q(θ) narrow around it.
 
@@ -112,7 +108,7 @@ def first_states(
 
 
 def _first_states(
-    expression: Expression, thetas: Array, comparison: Comparison
+    expression: Expression, thetas: Array, comparison: FitContext
 ) -> list[CandidateState]:
     """One candidate before its first step, from each of its starts [S, H]."""
     D, M = comparison.num_inputs, len(comparison.Z)
@@ -136,7 +132,7 @@ def _first_states(
     return states if is_batched else [state.failed(NOT_BATCHED) for state in states]
 
 
-def _first_spread(num_slots: int, comparison: Comparison) -> Array:
+def _first_spread(num_slots: int, comparison: FitContext) -> Array:
     """What the factor of q(θ) is made of in the beginning."""
     if comparison.posterior == "diagonal":
         return np.asarray(np.log(np.expm1(START_SD)) * np.eye(num_slots))
@@ -145,10 +141,10 @@ def _first_spread(num_slots: int, comparison: Comparison) -> Array:
 
 def train(
     members: Sequence[CandidateState],
-    comparison: Comparison,
+    comparison: FitContext,
     settings: PaperSettings,
     num_steps: int,
-    scratch: Scratch = NO_SCRATCH,
+    scratch: StageState = NO_STAGE_STATE,
 ) -> list[CandidateState]:
     """The members after ``num_steps`` more steps, with their local ELBOs."""
     group = Group(members, comparison, settings)
@@ -164,19 +160,19 @@ def train(
     return group.evaluated()
 
 
-def failed_state(member: CandidateState, comparison: Comparison, reason: str) -> CandidateState:
+def failed_state(member: CandidateState, comparison: FitContext, reason: str) -> CandidateState:
     """A candidate that training broke on."""
     return member.failed(reason)
 
 
 def local_fits(
-    states: Sequence[CandidateState], comparison: Comparison, num_rows: int
+    states: Sequence[CandidateState], comparison: FitContext, num_rows: int
 ) -> list[LocalFit]:
     """Fits of trained candidates; one without a finite bound has failed."""
     return [_local_fit(state, comparison, num_rows) for state in states]
 
 
-def _local_fit(state: CandidateState, comparison: Comparison, num_rows: int) -> LocalFit:
+def _local_fit(state: CandidateState, comparison: FitContext, num_rows: int) -> LocalFit:
     fit = LocalFit(
         expression=state.expression,
         num_inputs=comparison.num_inputs,
@@ -211,7 +207,7 @@ def _local_fit(state: CandidateState, comparison: Comparison, num_rows: int) -> 
     )
 
 
-def _whitened(state: CandidateState, comparison: Comparison) -> InducingPosterior | None:
+def _whitened(state: CandidateState, comparison: FitContext) -> InducingPosterior | None:
     """q(u) in the coordinates v = L⁻¹u at the mean of q(θ), in which fits keep it."""
     bank = Bank([state.expression], comparison.num_inputs, ard=comparison.ard)
     theta = state.learned.theta[np.newaxis]
@@ -224,7 +220,7 @@ def _whitened(state: CandidateState, comparison: Comparison) -> InducingPosterio
     return InducingPosterior(mean, root @ root.T)
 
 
-def _mode(state: CandidateState, comparison: Comparison) -> Mode:
+def _mode(state: CandidateState, comparison: FitContext) -> Mode:
     """q(θ), with the bound at its mean. A point has no volume, so that nothing corrects it."""
     H, learned = len(state.layout), state.learned
     free = [k for k in range(H) if k not in state.fixed]
@@ -239,7 +235,7 @@ def _mode(state: CandidateState, comparison: Comparison) -> Mode:
     return Mode(learned.theta, factor, 1.0, *values)
 
 
-def theta_factor(spread: Array, comparison: Comparison) -> Array:
+def theta_factor(spread: Array, comparison: FitContext) -> Array:
     """C [H, H] of what it is made of."""
     if comparison.posterior == "diagonal":
         return np.diag(np.log1p(np.exp(np.diag(spread))))
@@ -256,7 +252,7 @@ def _has_settled(values: Array) -> bool:
     return bool(last.mean() - before.mean() < RISE + 2.0 * error)
 
 
-def earlier_states(fits: Sequence[LocalFit], comparison: Comparison) -> list[CandidateState]:
+def earlier_states(fits: Sequence[LocalFit], comparison: FitContext) -> list[CandidateState]:
     """Candidates that go on from fits to rows which are not looked at again."""
     states = []
     for fit in fits:
@@ -272,7 +268,7 @@ def earlier_states(fits: Sequence[LocalFit], comparison: Comparison) -> list[Can
     return states
 
 
-def _spread_of(factor: Array, comparison: Comparison) -> Array:
+def _spread_of(factor: Array, comparison: FitContext) -> Array:
     """What a factor of q(θ) is made of."""
     if comparison.posterior != "diagonal":
         return np.asarray(factor)

@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 import tensorflow_probability as tfp
 
-from vbks.grammar import parse
+from vbks.grammar.parser import parse
 from vbks.inference.paper.group import Group, draw_base_samples
 from vbks.inference.paper.settings import PaperSettings
 from vbks.inference.paper.training import (
@@ -23,11 +23,11 @@ from vbks.inference.paper.training import (
     with_lines_through_zero,
 )
 from vbks.inference.settings import compare
-from vbks.kernels import num_traces, to_gpflow
-from vbks.kernels.conversion import bindings
-from vbks.models.substitution import ParameterVector
-from vbks.models.theta_posterior import ThetaPosterior
-from vbks.models.variational_svgp import VariationalSVGP
+from vbks.kernels.bank.bank import num_traces
+from vbks.kernels.gpflow.conversion import bindings, to_gpflow
+from vbks.predict.models.substitution import ParameterVector
+from vbks.predict.models.theta_posterior import ThetaPosterior
+from vbks.predict.models.variational_svgp import VariationalSVGP
 
 EXPRESSIONS = tuple(map(parse, ("SE", "PER * LIN + SE", "RQ * (SE + LIN)")))
 N, M, B, STEPS = 120, 8, 24, 40

@@ -9,14 +9,16 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from vbks.grammar import parse
+from vbks.grammar.parser import parse
 from vbks.inference.inducing import authors_inducing
 from vbks.inference.paper.group import Group, prior_factors
 from vbks.inference.paper.objective import Earlier, GivenTheta, Variables, gaussian_kl, interaction
 from vbks.inference.paper.settings import PaperSettings
 from vbks.inference.paper.state import EarlierFit, Learned, begun
 from vbks.inference.settings import compare
-from vbks.kernels import Bank, lay_out, to_gpflow
+from vbks.kernels.bank.bank import Bank
+from vbks.kernels.gpflow.conversion import to_gpflow
+from vbks.kernels.layout import lay_out
 
 EXPRESSION = parse("SE * LIN")
 THETA = np.array([np.log(0.1), np.log(1.2), np.log(0.6), -2.0])

@@ -1,0 +1,1 @@
+"""What tests share: rows, fits made by hand, executors, naive twins, strategies of hypothesis."""

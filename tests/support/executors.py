@@ -1,0 +1,73 @@
+"""Work to try executors with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from vbks.execution.work import Executor, Work
+from vbks.grammar.parser import parse
+from vbks.inference.candidate import Candidate, make_candidate
+from vbks.inference.chunks import cost_of
+from vbks.inference.context import FitContext
+from vbks.inference.evaluator import Evaluator
+from vbks.inference.result import LocalFit
+from vbks.inference.settings import compare
+
+EXPRESSIONS = ("SE", "LIN", "PER", "SE + LIN", "RQ", "PER * LIN")
+
+
+def make_rows(num: int = 40) -> tuple[Any, Any]:
+    """A wave with a trend."""
+    rng = np.random.default_rng(0)
+    x = np.linspace(0, 10, num)
+    return x, np.sin(2 * x) + 0.1 * x + 0.1 * rng.normal(size=num)
+
+
+def small_comparison(**settings: Any) -> FitContext:
+    """A comparison that takes next to no time."""
+    given = {"inference": "exact", "posterior": "laplace", "restarts": 2, **settings}
+    comparison, _ = compare(make_rows(), len(EXPRESSIONS), **given)
+    return comparison
+
+
+def evaluate(executor: Executor, **settings: Any) -> list[LocalFit]:
+    """All expressions, fitted by an executor."""
+    return Evaluator(small_comparison(**settings), executor=executor, race=False)(EXPRESSIONS)
+
+
+def counting(members: Sequence[Candidate], comparison: FitContext) -> list[Candidate]:
+    """A stage that takes no time: it counts the restarts up by one."""
+    return [replace(c, restarts=c.restarts + 1) for c in members]
+
+
+def quick_work(num_chunks: int = 6, stage: Any = counting) -> Work:
+    """One candidate for each chunk."""
+    comparison = small_comparison()
+    candidates = [
+        make_candidate(parse(EXPRESSIONS[k % len(EXPRESSIONS)]), comparison)
+        for k in range(num_chunks)
+    ]
+    chunks = tuple((c,) for c in candidates)
+    return Work(
+        "counting",
+        stage,
+        comparison,
+        chunks,
+        lambda c, _, reason: c.failed(reason),
+        cost_of=cost_of,
+    )
+
+
+def assert_same_fits(found: Sequence[LocalFit], expected: Sequence[LocalFit]) -> None:
+    """Fits agree to far better than any use of them can tell."""
+    for one, other in zip(found, expected, strict=True):
+        assert one.expression == other.expression
+        assert (one.status, one.reason, one.converged) == (
+            other.status, other.reason, other.converged,
+        )  # fmt: skip
+        np.testing.assert_allclose(one.elbo, other.elbo, rtol=1e-9)
+        np.testing.assert_allclose(one.theta, other.theta, rtol=1e-6, atol=1e-8)

@@ -1,0 +1,85 @@
+"""A stage that is interrupted and goes on from its scratch ends where it would have ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from vbks.arrays import Array
+from vbks.grammar.parser import parse
+from vbks.inference import pipeline as climbing
+from vbks.inference.candidate import Candidate, make_candidate
+from vbks.inference.context import FitContext
+from vbks.inference.settings import compare
+from vbks.inference.svgp import plain_ascent as ascent
+from vbks.inference.svgp import steps as rounds
+
+
+class Interrupted(Exception):
+    """What ends a stage in the middle."""
+
+
+class Memory:
+    """A scratch that keeps every state, and interrupts after so many."""
+
+    def __init__(self, num: int) -> None:
+        self.left = num
+        self.kept: dict[str, Array] | None = None
+
+    def read(self) -> dict[str, Array] | None:
+        return None if self.kept is None else {k: v.ravel() for k, v in self.kept.items()}
+
+    def keep(self, state: Callable[[], dict[str, Array]]) -> None:
+        self.kept = {name: np.array(values, float) for name, values in state().items()}
+        self.left -= 1
+        if self.left == 0:
+            raise Interrupted
+
+
+@pytest.fixture(autouse=True)
+def _not_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vbks.inference.context.SMALL", 0)
+    monkeypatch.setattr(rounds, "LEAST_ROWS", 40)
+    monkeypatch.setattr(rounds, "ROWS_PER_INDUCING", 4)
+    monkeypatch.setattr(ascent, "STEPS", 12)
+
+
+def looked(**settings: Any) -> tuple[list[Candidate], FitContext]:
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(0, 10, 150))
+    y = np.sin(2 * x) + 0.3 * rng.normal(size=150)
+    given = {"inference": "stochastic", "num_inducing": 10, "batch_size": 20, "restarts": 2}
+    comparison, _ = compare((x, y), 3, **{**given, **settings})  # type: ignore[arg-type]
+    candidates = [make_candidate(parse(e), comparison) for e in ("SE", "PER + LIN", "RQ")]
+    return climbing.look(candidates, comparison), comparison
+
+
+@pytest.mark.parametrize("after", [1, 3])
+def test_rounds__go_on_from_where_they_were(after: int) -> None:
+    chunk, comparison = looked()
+    whole = rounds.climb(chunk, comparison)
+    scratch = Memory(after)
+    with pytest.raises(Interrupted):
+        rounds.climb(chunk, comparison, scratch)
+    assert_same(rounds.climb(chunk, comparison, scratch), whole)
+
+
+@pytest.mark.parametrize("posterior", ["point", "full"])
+def test_plain_ascent__goes_on_from_where_it_was(posterior: str) -> None:
+    chunk, comparison = looked(ascent="plain", posterior=posterior)
+    whole = ascent.climb(chunk, comparison)
+    scratch = Memory(5)
+    with pytest.raises(Interrupted):
+        ascent.climb(chunk, comparison, scratch)
+    assert_same(ascent.climb(chunk, comparison, scratch), whole)
+
+
+def assert_same(found: list[Candidate], expected: list[Candidate]) -> None:
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one.thetas, other.thetas, rtol=1e-10)
+        np.testing.assert_allclose(one.factor, other.factor, rtol=1e-10)
+        assert one.converged == other.converged
+        assert one.jitter == other.jitter

@@ -1,0 +1,132 @@
+"""Tests of budgets."""
+
+import math
+
+import numpy as np
+import pytest
+from support.searches import Clock
+
+from vbks.errors import DataError
+from vbks.search.budget import (
+    BEHIND_SHARE,
+    CALL_COST,
+    FEW,
+    RUNNERS,
+    Budget,
+    BudgetTracker,
+    budget_of,
+)
+
+
+def test_budget_of__a_number_means_seconds() -> None:
+    assert budget_of(60) == Budget(seconds=60.0)
+    assert budget_of(None) is None
+    assert budget_of(Budget(candidates=7)) == Budget(candidates=7)
+
+
+@pytest.mark.parametrize("wrong", ["long", True, [3]])
+def test_budget_of__refuses_other_things(wrong: object) -> None:
+    with pytest.raises(DataError, match="expected seconds or vbks"):
+        budget_of(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("amount", [0, -1, math.nan])
+def test_budget__must_be_something(amount: float) -> None:
+    with pytest.raises(DataError, match="expected more than 0"):
+        Budget(seconds=amount)
+    with pytest.raises(DataError, match="expected more than 0"):
+        Budget(candidates=amount)
+
+
+def together(costs: list[float]) -> float:
+    """What candidates cost that are fitted in one call."""
+    return CALL_COST + sum(costs[:RUNNERS]) + BEHIND_SHARE * sum(costs[RUNNERS:])
+
+
+def test_tracker__counts_candidates() -> None:
+    tracker = BudgetTracker(Budget(candidates=10))
+    assert tracker.affordable([1.0] * 7) == 7
+    tracker.spend([1.0] * 7)
+    assert tracker.affordable([1.0] * 7) == 3
+    tracker.spend([1.0] * 3)
+    assert tracker.affordable([1.0]) == 0
+
+
+def test_tracker__without_limits_affords_everything() -> None:
+    tracker = BudgetTracker(Budget())
+    tracker.spend([1.0] * 5)
+    assert tracker.affordable([1.0] * 10**5, [1.0] * 10**5) == 10**5
+    assert tracker.for_last_fits().affordable([1.0] * 10) == 10
+
+
+def test_tracker__tries_a_few_whatever_the_budget() -> None:
+    assert BudgetTracker(Budget(seconds=0.1)).affordable([0.5] * 100) == FEW
+    assert BudgetTracker(Budget(seconds=0.1)).affordable([0.5] * 2) == 2
+    assert BudgetTracker(Budget(seconds=0.1)).affordable([100.0] * 100) == 1
+
+
+def test_tracker__learns_the_pace() -> None:
+    clock = Clock()
+    tracker = BudgetTracker(Budget(seconds=1000.0), clock=clock)
+    for _ in range(8):
+        clock.now += 3.0 * together([2.0, 2.0])
+        tracker.spend([2.0, 2.0])
+    assert tracker.pace == pytest.approx(3.0)
+    left = 1000.0 - clock.now
+    affordable = tracker.affordable([2.0] * 10_000)
+    assert 0.48 * left < 3.0 * together([2.0] * affordable) <= 0.5 * left
+
+
+def test_tracker__soon_forgets_a_slow_start() -> None:
+    clock = Clock()
+    tracker = BudgetTracker(Budget(seconds=1000.0), clock=clock)
+    for seconds in (20.0, 4.0, 4.0, 4.0):
+        clock.now += seconds
+        tracker.spend([1.0] * 4)
+    assert tracker.pace < 2.0
+
+
+def test_tracker__keeps_time_for_as_many_last_fits_as_may_be() -> None:
+    clock = Clock()
+    tracker = BudgetTracker(Budget(seconds=100.0), clock=clock)
+    clock.now = together([1.0] * 4)
+    tracker.spend([1.0] * 4)
+    costs = [1.0] * 100
+    free, kept = (together([1.0] * tracker.affordable(costs, r)) for r in ((), (10.0, 10.0, 20.0)))
+    assert free - kept == pytest.approx(0.5 * 20.0, abs=1.0)
+    assert together([1.0] * tracker.affordable(costs, [50.0])) == free
+
+
+def test_tracker__last_fits_have_a_pace_of_their_own() -> None:
+    clock = Clock()
+    tracker = BudgetTracker(Budget(seconds=100.0, candidates=4), clock=clock)
+    clock.now = 10.0
+    tracker.spend([2.5] * 4)
+    assert tracker.affordable([1.0]) == 0
+    last = tracker.for_last_fits()
+    assert last.pace == pytest.approx(tracker.pace)
+    assert last.affordable([1.0] * 3) == 3
+    clock.now = 60.0
+    last.spend([1.0])
+    assert last.pace > 20.0
+    assert last.affordable([10.0]) == 0
+
+
+@pytest.mark.parametrize("seconds", [2.0, 5.0, 20.0, 60.0, 600.0])
+@pytest.mark.parametrize("speed", [0.3, 1.0, 2.0])
+@pytest.mark.parametrize("seed", range(5))
+def test_tracker__is_used_up_and_not_overdrawn(seconds: float, speed: float, seed: int) -> None:
+    """Costs are off by a factor of up to two, and nobody leaves the race early."""
+    rng, clock = np.random.default_rng(seed), Clock()
+    tracker = BudgetTracker(Budget(seconds=seconds), clock=clock)
+    costs = [0.5] * FEW + list(rng.choice([0.3, 0.6, 1.5], 10_000))
+    clock.now += 1.0
+    while num := tracker.affordable(costs[:200]):
+        off = np.exp(rng.uniform(-0.35, 0.35, num))
+        clock.now += speed * (CALL_COST + float(off @ costs[:num])) * rng.uniform(0.7, 1.4)
+        tracker.spend(costs[:num])
+        costs = costs[num:]
+    assert tracker.candidates >= FEW
+    unavoidable = 1.0 + 2.0 * speed * (CALL_COST + 0.5 * FEW)
+    assert clock.now <= max(1.1 * seconds, unavoidable)
+    assert clock.now >= min(0.8 * seconds, seconds - 3.0 * speed)

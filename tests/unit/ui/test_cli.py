@@ -1,0 +1,260 @@
+"""The command line, in this process; what it does before TensorFlow is in the integration tests."""
+
+import sys
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import vbks
+from vbks.ui import cli
+
+SMALL = ("--space", "SE, LIN", "--warps", "identity")
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    """Call the program in a folder of its own: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "2")
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["vbks", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        return end.value.code or 0, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A file of days and a rising load, which `run` finds."""
+    days = pd.date_range("2020-01-01", periods=20).strftime("%Y-%m-%d")
+    load = 5 + 0.1 * np.arange(20) + np.random.default_rng(0).normal(0, 0.05, 20)
+    frame = pd.DataFrame({"day": days, "place": "here", "load": load.round(3)})
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    return frame
+
+
+@pytest.fixture
+def fitted(run, table):
+    """A folder that was fitted, and what the program said."""
+    code, output, errors = run("fit", "data.csv", *SMALL)
+    assert code == 0, errors
+    return output
+
+
+def test_fit__says_what_it_took_found_and_saved(fitted):
+    assert fitted.startswith(
+        "20 rows: load explained by day (dates from 2020-01-01 to 2020-01-20). "
+        "Left out, as they have texts: place."
+    )
+    assert "The best of 2 candidates" in fitted
+    assert "LIN" in fitted
+    assert "2 candidates were tried" in fitted
+    assert fitted.endswith("Saved to data-vbks. To predict: vbks predict data-vbks new.csv\n")
+
+
+def test_predict__writes_the_inputs_and_what_is_expected(run, table, fitted):
+    table[["day"]].to_csv("new.csv", index=False)
+    code, output, errors = run("predict", "data-vbks", "new.csv", "--out", "predictions.csv")
+    assert (code, output) == (0, ""), errors
+    predictions = pd.read_csv("predictions.csv")
+    assert list(predictions.columns) == ["day", "mean", "sd", "q05", "q50", "q95"]
+    assert predictions["day"].tolist() == table["day"].tolist()
+    X = pd.DataFrame({"day": pd.to_datetime(table["day"])})
+    mean, variance = vbks.load("data-vbks").predict_y(X)
+    np.testing.assert_allclose(predictions["mean"], mean, rtol=1e-7)
+    np.testing.assert_allclose(predictions["sd"], np.sqrt(variance), rtol=1e-7)
+    assert (predictions["q05"] < predictions["q50"]).all()
+    assert (predictions["q50"] < predictions["q95"]).all()
+
+
+def test_predict__without_a_file_writes_to_the_terminal(run, fitted):
+    code, output, _ = run("predict", "data-vbks", "data.csv")
+    assert code == 0
+    assert output.startswith("day,mean,sd,q05,q50,q95\n2020-01-01,")
+
+
+def test_fit__takes_the_settings_of_the_call(run, table, monkeypatch):
+    seen = {}
+
+    def fit(X, y, **settings):
+        seen.update(settings, X=list(X.columns), y=y.name)
+        raise vbks.VbksError("seen enough")
+
+    monkeypatch.setattr("vbks.api.fit", fit)
+    code, _, errors = run(
+        *("fit", "data.csv", "--x", "day", "--y", "load", "--out", "there"),
+        *("--method", "cks"),
+        *("--space", "CP(SE, (LIN + PER) * RQ), SE", "--belief", "vbks"),
+        *("--weights", "stacking"),
+        *(
+            "--inference",
+            "collapsed",
+            "--preset",
+            "paper",
+            "--inducing",
+            7,
+            "--budget",
+            9,
+            "--seed",
+            4,
+        ),
+        *("--checkpoint", "kept"),
+        *("--warps", "identity, logit", "--bounds", 0, 10),
+    )
+    assert (code, errors) == (2, "vbks: seen enough\n")
+    assert seen == {
+        "X": ["day"],
+        "y": "load",
+        "method": "cks",
+        "space": (vbks.parse("CP(SE, (LIN + PER) * RQ)"), vbks.parse("SE")),
+        "belief": "vbks",
+        "weights": "stacking",
+        "inference": "collapsed",
+        "preset": "paper",
+        "num_inducing": 7,
+        "warps": ["identity", "logit"],
+        "bounds": (0.0, 10.0),
+        "budget": 9.0,
+        "checkpoint": Path("kept"),
+        "seed": 4,
+    }
+
+
+def test_spaces__have_names():
+    assert cli.space_of("grow") == "grow"
+    assert cli.space_of("K12") == vbks.K12
+    assert cli.space_of("K144") == vbks.K144
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.csv"], "there is no file 'none.csv'. Check the path."),
+        (["data.csv", "--x", "time"], "there is no column 'time'. The columns: day, place, load."),
+        (["data.csv", "--y", "time"], "there is no column 'time'. The columns: day, place, load."),
+        (["data.csv", "--x", "place"], "column 'place' is of type 'object', expected numbers"),
+        (["data.csv", "--y", "place"], "the target 'place' is of type 'object'"),
+        (["data.csv", "--y", "day"], "the target 'day' is of type 'datetime64[ns, UTC]'"),
+        (["data.csv", "--space", "RBF"], "unknown family 'RBF'"),
+        (["data.csv", "--space", "SE,"], "expected a kernel in ''"),
+        (["data.csv", "--warps", "root"], "root"),
+        (["data.csv", "--warps", "logit"], "bounds"),
+        (["data.csv", "--out", "."], "'.' exists already"),
+        (["data.csv", "--out", "data.csv", "--force"], "'data.csv' holds no selection"),
+        (["data.csv", "--out", "a/b/c"], "there is no folder 'a/b' to write to"),
+        (["."], "'.' is a folder, not a file"),
+    ],
+)
+def test_fit__refuses_in_one_line_before_it_fits(run, table, monkeypatch, arguments, message):
+    monkeypatch.setattr("vbks.api.fit", pytest.fail)
+    code, output, errors = run("fit", *arguments)
+    assert (code, output) == (2, "")
+    assert errors.startswith("vbks: ")
+    assert message in errors
+    assert errors.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "'bad.csv' is empty"),
+        ("a,b\n", "has a header and no rows"),
+        ("a,b\n1,2\n", "there is only one row to learn from. Give at least 5."),
+        ("a,b\n" + "1,2\n" * 9, "the target 'b' is constant"),
+        ("a,b\n1,\n" + "1,2\n2,3\n" * 9, "the target 'b' has 1 missing value, in row 1"),
+        ("a,b\n1,2\n?,5\n" + "1,2\n2,3\n" * 9, "no column of numbers or dates to explain"),
+        ("a;b\n" + "1;2\n" * 9, "They are separated by commas"),
+    ],
+)
+def test_fit__refuses_bad_tables_in_one_line(run, tmp_path, text, message):
+    (tmp_path / "bad.csv").write_text(text)
+    code, output, errors = run("fit", "bad.csv")
+    assert (code, output) == (2, "")
+    assert message in errors
+    assert errors.count("\n") == 1
+
+
+def test_fit__finds_out_first_whether_it_can_save(run, table, monkeypatch):
+    def refuse(folder):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("vbks.api.fit", pytest.fail)
+    monkeypatch.setattr(cli.Path, "mkdir", refuse)
+    code, _, errors = run("fit", "data.csv", "--out", "there")
+    assert code == 2
+    assert errors == "vbks: 'there' cannot be written: Permission denied. Give another --out.\n"
+
+
+def test_fit__replaces_a_folder_only_by_force(run, table, fitted):
+    code, _, errors = run("fit", "data.csv", *SMALL)
+    assert code == 2
+    assert "'data-vbks' exists already. Give another --out, or --force to replace it." in errors
+    code, _, errors = run("fit", "data.csv", "--space", "SE", "--warps", "identity", "--force")
+    assert code == 0, errors
+    assert len(vbks.load("data-vbks").fits) == 1
+
+
+def test_predict__refuses_in_one_line(run, tmp_path, fitted):
+    (tmp_path / "other.csv").write_text("a\n1\n")
+    (tmp_path / "text.csv").write_text("day\nsoon\n")
+    (tmp_path / "empty").mkdir()
+    for arguments, message in (
+        (("data-vbks", "none.csv"), "there is no file 'none.csv'"),
+        (("none", "data.csv"), "'none' holds no saved selection"),
+        (("empty", "data.csv"), "'empty' holds no saved selection"),
+        (("data-vbks", "other.csv"), "there is no column 'day'. The columns: a."),
+        (("data-vbks", "text.csv"), "column 'day' is of type 'object'"),
+        (("data-vbks", "data.csv", "--out", "data.csv"), "'data.csv' exists already"),
+    ):
+        code, output, errors = run("predict", *arguments)
+        assert (code, output) == (2, "")
+        assert message in errors
+        assert errors.count("\n") == 1
+
+
+def test_wrong_option__is_one_clear_message(run, table):
+    code, _, errors = run("fit", "data.csv", "--belief", "hope")
+    assert code == 2
+    assert "--belief" in errors.splitlines()[-1]
+
+
+def test_compare__shows_what_methods_found_and_draws_it(run, table):
+    code, output, errors = run(
+        "compare", "data.csv", "--methods", "random,cks", "--budget", 1, "--out", "race.png"
+    )
+    assert code == 0, errors
+    assert output.startswith("20 rows: load explained by day")
+    for text in ("random ...", "cks ...", "Answers of the methods", "Drawn to race.png."):
+        assert text in output
+    assert (Path.cwd() / "race.png").stat().st_size > 1000
+
+
+def test_compare__refuses_methods_it_does_not_know(run, table):
+    code, _, errors = run("compare", "data.csv", "--methods", "luck")
+    assert code == 2
+    assert errors.startswith("vbks: 'luck' is no method. Known: vbks, cks")
+
+
+def test_methods__are_those_of_the_library():
+    assert get_args(cli.MethodName) == tuple(vbks.search.METHODS)
+
+
+def test_fit__takes_a_line_and_known_noise(run, table):
+    table.assign(error=np.linspace(0.001, 0.01, 20)).to_csv("noisy.csv", index=False)
+    chosen = ("--y", "load", "--noise-column", "error", "--mean", "linear", "--space", "SE")
+    code, output, errors = run("fit", "noisy.csv", *chosen)
+    assert code == 0, errors
+    assert output.startswith("20 rows: load explained by day (")
+    selection = vbks.load("noisy-vbks")
+    (rows,) = selection.data.values()
+    np.testing.assert_allclose(rows.source.noise, np.linspace(0.001, 0.01, 20))
+    assert selection.mean_function is not None
+    code, _, errors = run("fit", "noisy.csv", "--noise-column", "none", "--force")
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "there is no column 'none'" in errors

@@ -1,0 +1,1 @@
+"""What columns of data show before any fit: periods, segments, ranges and spacings."""

@@ -1,0 +1,118 @@
+"""Work that can be handed out: one stage for chunks of candidates, none of which needs another."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import tensorflow as tf
+
+from vbks.execution.stage_state import StageState
+
+_FAILURES = (tf.errors.OpError, MemoryError, np.linalg.LinAlgError)
+"""What a candidate may do to the work that it is part of."""
+
+Stage: TypeAlias = Callable[..., list[Any]]
+"""``stage(members, comparison)`` gives a result for each, from them and the comparison alone."""
+
+Failure: TypeAlias = Callable[[Any, Any, str], Any]
+"""The result of a member that cannot be worked on, and why."""
+
+Results: TypeAlias = Generator[tuple[int, list[Any]], None, None]
+"""Places of chunks and their results. Closing it gives up what is not done."""
+
+
+def alike(member: object) -> float:
+    """The cost of a member where all cost the same."""
+    return 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """A stage for several chunks; `do` is one of them, in whichever process it is called.
+
+    ``scratches``, if there are any, are one for each chunk; a stage that ``is_long`` takes it, to
+    go on from there if it was interrupted.
+    """
+
+    name: str
+    stage: Stage
+    comparison: Any
+    chunks: tuple[tuple[Any, ...], ...]
+    fail: Failure
+    is_long: bool = False
+    scratches: tuple[StageState, ...] = ()
+    cost_of: Callable[[Any], float] = alike
+    """The cost of a member relative to others."""
+
+    def do(self, k: int) -> list[Any]:
+        """Results for the members of chunk k, with the time that it took."""
+        stage = self.stage
+        if self.is_long and self.scratches:
+            stage = partial(stage, scratch=self.scratches[k])
+        began = time.perf_counter()
+        done = self._safely(stage, self.chunks[k])
+        share = (time.perf_counter() - began) / len(done)
+        return [replace(result, seconds=result.seconds + share) for result in done]
+
+    def cost(self, k: int) -> float:
+        """The cost of chunk k relative to others."""
+        return sum(map(self.cost_of, self.chunks[k]))
+
+    def only(self, places: Sequence[int]) -> Work:
+        """The same for some of the chunks."""
+        return replace(
+            self,
+            chunks=tuple(self.chunks[k] for k in places),
+            scratches=tuple(self.scratches[k] for k in places if self.scratches),
+        )
+
+    def _safely(self, stage: Stage, members: Sequence[Any]) -> list[Any]:
+        """A stage; if it breaks, halves of the chunk, until the culprit is alone and fails."""
+        try:
+            return stage(members, self.comparison)
+        except _FAILURES as error:
+            if len(members) == 1:
+                reason = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+                return [self.fail(members[0], self.comparison, reason)]
+            half = len(members) // 2
+            parts = (members[:half], members[half:])
+            # The halves are other work than what a scratch was kept of.
+            return [result for part in parts for result in self._safely(self.stage, part)]
+
+
+class Executor(Protocol):
+    """Has work done, somewhere."""
+
+    def run(self, work: Work) -> Results:
+        """Places of chunks and their results, as they are done."""
+        ...
+
+
+class InOrder:
+    """Does all work here, chunk after chunk."""
+
+    def run(self, work: Work) -> Results:
+        """Places of chunks and their results, in their order."""
+        for k in range(len(work.chunks)):
+            yield k, work.do(k)
+
+
+def carry_out(
+    executor: Executor,
+    work: Work,
+    places: Sequence[Sequence[int]],
+    tell: Callable[[list[Any]], object],
+) -> dict[int, Any]:
+    """Results by the places that members of the chunks have; ``tell`` hears of each chunk's."""
+    results: dict[int, Any] = {}
+    with closing(executor.run(work)) as chunks:
+        for chunk, done in chunks:
+            results |= dict(zip(places[chunk], done, strict=True))
+            tell(done)
+    return results

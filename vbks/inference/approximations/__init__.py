@@ -1,0 +1,1 @@
+"""Gaussian posteriors of θ and evidences: Laplace, variational, importance sampling."""

@@ -1,0 +1,1 @@
+"""The sandwich of SKC: upper bounds of likelihoods, and what makes them cheap."""

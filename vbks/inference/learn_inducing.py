@@ -1,0 +1,84 @@
+"""Learning the inducing inputs of a few fits that remain: a tighter bound at a higher price."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import gpflow
+import numpy as np
+import tensorflow as tf
+
+from vbks.arrays import Array, Rows
+from vbks.errors import DataError
+from vbks.inference import pipeline as climbing
+from vbks.inference.candidate import given_by, make_candidate
+from vbks.inference.context import FitContext
+from vbks.inference.objectives.evidence import CollapsedEvidence
+from vbks.inference.optim.quasi_newton import minimise
+from vbks.inference.result import LocalFit
+from vbks.inference.settings import compare
+from vbks.kernels.gpflow.bank import KernelBank, bank_of
+
+EVALUATIONS = 60
+"""Most evaluations of the bound while inducing inputs are optimised."""
+
+
+def learn_inducing(fit: LocalFit, data: Any, *, seed: int = 0) -> LocalFit:
+    """A collapsed fit with inducing inputs of its own, moved to where its bound is highest.
+
+    Its bound is tighter than those of fits that share inducing inputs, so it is not comparable with
+    theirs.
+    """
+    if fit.bound != "collapsed" or fit.inducing is None:
+        raise DataError(
+            f"'{fit.expression}' is a {fit.bound} fit. Only collapsed fits learn inducing inputs."
+        )
+    comparison, _ = compare(
+        data,
+        1,
+        inference="collapsed",
+        posterior=fit.posterior,
+        num_inducing=len(fit.inducing),
+        ard=fit.ard,
+        jitter=fit.jitter,
+        given=given_by([fit]),
+        seed=seed,
+    )
+    moved = replace(comparison, inducing=_climb(fit, comparison))
+    candidate = make_candidate(fit.expression, moved, None)
+    candidate = replace(candidate, thetas=fit.theta[np.newaxis], values=np.zeros(1))
+    (learned,) = climbing.finish(climbing.climb([candidate], moved), moved)
+    return replace(learned, restarts=fit.restarts, race=fit.race)
+
+
+def _climb(fit: LocalFit, comparison: FitContext) -> Array:
+    """Inducing inputs that maximise the bound at the fit's θ: [M, D]."""
+    assert fit.inducing is not None
+    bank = bank_of([fit.expression], fit.num_inputs, ard=fit.ard, differentiable_inputs=True)
+    X, y = comparison.data.arrays()
+    known = comparison.data.known_noise
+    theta = tf.constant(fit.theta[np.newaxis, np.newaxis], gpflow.default_float())
+
+    def loss(rows: Rows, flat: Array) -> tuple[Array, Array]:
+        Z = tf.constant(flat.reshape(len(comparison.Z), -1), theta.dtype)
+        value, gradient = _bound(
+            bank, theta, Z, lambda Z: CollapsedEvidence(X, y, Z, fit.jitter, known)
+        )
+        return -value, -gradient.reshape(1, -1)
+
+    found = minimise(loss, fit.inducing.reshape(1, -1), EVALUATIONS)
+    return found.x.reshape(fit.inducing.shape)
+
+
+def _bound(
+    bank: KernelBank,
+    theta: tf.Tensor,
+    Z: tf.Tensor,
+    evidence: Callable[[tf.Tensor], CollapsedEvidence],
+) -> tuple[Array, Array]:
+    with tf.GradientTape() as tape:
+        tape.watch(Z)
+        value = evidence(Z)(bank, theta)
+    return value.numpy()[0], tape.gradient(value, Z).numpy()

@@ -1,0 +1,1 @@
+"""Likelihoods: Gaussian noise in closed form, and those of GPflow."""

@@ -1,0 +1,1 @@
+"""What is maximised: exact evidences, the collapsed bound, and the bound of minibatches."""

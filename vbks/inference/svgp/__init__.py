@@ -1,0 +1,1 @@
+"""Stochastic fits: Newton and natural-gradient steps on minibatches, and their last passes."""

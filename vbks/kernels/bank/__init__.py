@@ -1,0 +1,1 @@
+"""The bank: many kernels evaluated at once, from index arrays and by one graph."""

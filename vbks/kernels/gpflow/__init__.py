@@ -1,0 +1,1 @@
+"""GPflow kernels: from expressions, into expressions, and as a bank."""

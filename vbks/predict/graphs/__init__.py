@@ -1,0 +1,1 @@
+"""The same average as graphs of TensorFlow: for gradients, and for export."""

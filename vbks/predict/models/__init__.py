@@ -1,0 +1,1 @@
+"""Fitted candidates as GPflow models, with or without their posterior of θ."""

@@ -1,0 +1,1 @@
+"""From fits to the posteriors of functions and targets, averaged over samples of θ."""

@@ -1,0 +1,29 @@
+"""Searches: strategies that propose candidates, a runner, and costs."""
+
+from vbks.search.budget import Budget
+from vbks.search.method import Method, Task
+from vbks.search.methods import ABCD, BO, CKS, METHODS, SKC, VBKS, RandomSearch
+from vbks.search.paper import BeliefRecord, Callback, Training, TrainingRecord
+from vbks.search.plan import Plan
+from vbks.search.protocol import SearchState, Step, Strategy
+
+__all__ = [
+    "ABCD",
+    "BO",
+    "CKS",
+    "METHODS",
+    "SKC",
+    "VBKS",
+    "BeliefRecord",
+    "Budget",
+    "Callback",
+    "Method",
+    "Plan",
+    "RandomSearch",
+    "SearchState",
+    "Step",
+    "Strategy",
+    "Task",
+    "Training",
+    "TrainingRecord",
+]

@@ -1,0 +1,183 @@
+"""How long a search may go on: seconds, candidates, or both."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+from vbks.errors import DataError
+
+FEW = 4
+"""Candidates that are tried however small the budget is, unless they take longer than `FEW_SECONDS`
+and the budget; one is always tried."""
+
+FEW_SECONDS = 8.0
+"""Seconds that the first `FEW` candidates may take if the budget is smaller."""
+
+FIRST_SHARE = 0.2
+"""Share of a budget that is spent before anything is known of the pace."""
+
+SHARE_AT_ONCE = 0.5
+"""Share of the time left that is spent at once: costs may be twice as high as estimated."""
+
+SHARE_AT_END = 0.07
+"""All of the time left is spent at once when it is at most this share of the budget, so that work
+is not cut to pieces."""
+
+SHARE_ALONE = 0.8
+"""Share of the time left that a single candidate may take."""
+
+RESERVED_SHARE = 0.25
+"""Share of a budget at most that is kept for the last fits of the best."""
+
+FIRST_PACE = 1.5
+"""Seconds that a second of costs takes on a machine that is not known yet."""
+
+CALL_COST = 0.5
+"""Cost in seconds of fitting candidates together, in addition to their own."""
+
+RUNNERS, BEHIND_SHARE = 10, 0.6
+"""Candidates past the tenth of a batch count 0.6 of their cost: most are pruned early."""
+
+FADING = 0.5
+"""Weight of what was learnt before when something new is: the first fits are slow, as TensorFlow
+makes its graphs, and later ones are larger."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Seconds and candidates that a search may spend; one in candidates can be repeated exactly."""
+
+    seconds: float = math.inf
+    candidates: float = math.inf
+
+    def __post_init__(self) -> None:
+        for name, amount in (("seconds", self.seconds), ("candidates", self.candidates)):
+            if not amount > 0:
+                raise DataError(f"the budget has {amount} {name}, expected more than 0.")
+
+
+def budget_of(budget: float | Budget | None) -> Budget | None:
+    """A budget from what a user gives: a number means seconds."""
+    if budget is None or isinstance(budget, Budget):
+        return budget
+    if isinstance(budget, bool) or not isinstance(budget, int | float):
+        raise DataError(
+            f"budget is {budget!r}, expected seconds or vbks.Budget(candidates=...). "
+            "Give a number, or leave it out."
+        )
+    return Budget(seconds=float(budget))
+
+
+Decide = Callable[[Callable[[], int]], int]
+"""Makes a decision, or knows how it was made."""
+
+
+def made_now(decision: Callable[[], int]) -> int:
+    """Make a decision for the first time."""
+    return decision()
+
+
+@dataclass
+class BudgetTracker:
+    """What is left of a budget, and the pace at which it is spent.
+
+    All that is done or left undone for want of time is decided by `affordable`. Costs are rough
+    prices of fits in seconds; what a second of them really takes is learnt from those made so far.
+    """
+
+    budget: Budget
+    began: float = math.nan
+    """When the time began to run: now, unless it is given."""
+    clock: Callable[[], float] = time.perf_counter
+    candidates: int = 0
+    """Candidates that were fitted."""
+    cost: float = 0.0
+    """Sum of the costs so far, in which those of earlier calls have less and less weight."""
+    time_taken: float = 0.0
+    """Seconds that the costs in `cost` took, with the same weights."""
+    decide: Decide = made_now
+    """What makes decisions: they may have been made before."""
+    _last: float = math.nan
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.began):
+            self.began = self.clock()
+        if math.isnan(self._last):
+            self._last = self.began
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the beginning."""
+        return self.clock() - self.began
+
+    @property
+    def pace(self) -> float:
+        """Seconds that one second of costs takes."""
+        return self.time_taken / self.cost if self.cost else FIRST_PACE
+
+    def affordable(self, costs: Sequence[float], reserve: Sequence[float] = ()) -> int:
+        """How many of the next candidates are to be fitted together now; 0 ends it.
+
+        ``costs`` are theirs, in their order; ``reserve`` are those of fits that are to be made
+        later. Time is not spent at once, as costs are uncertain: ask again until nothing is left.
+        """
+        num = int(min(len(costs), max(self.budget.candidates - self.candidates, 0)))
+        if math.isinf(self.budget.seconds) or not num:
+            return num
+        return min(num, self.decide(lambda: self._in_time(costs, num, reserve)))
+
+    def _in_time(self, costs: Sequence[float], num: int, reserve: Sequence[float]) -> int:
+        """How many of the first ``num`` candidates there is time for now."""
+        durations = self._durations(costs[:num])
+        if not self.candidates:
+            return self._first(durations)
+        left = self.budget.seconds - self.seconds - self._reserved(reserve)
+        at_once = max(SHARE_AT_ONCE * left, min(left, SHARE_AT_END * self.budget.seconds))
+        return _num_within(durations, at_once) or int(durations[0] <= SHARE_ALONE * left)
+
+    def spend(self, costs: Sequence[float]) -> None:
+        """Count candidates that were fitted together, since what was spent before."""
+        now = self.clock()
+        self.candidates += len(costs)
+        self.cost = FADING * self.cost + _together(costs)[-1]
+        self.time_taken = FADING * self.time_taken + max(now - self._last, 0.0)
+        self._last = now
+
+    def for_last_fits(self, decide: Decide = made_now) -> BudgetTracker:
+        """The same time for fits of candidates that were counted before, soon at their own pace."""
+        return replace(
+            self,
+            decide=decide,
+            budget=replace(self.budget, candidates=math.inf),
+            cost=CALL_COST,
+            time_taken=CALL_COST * self.pace,
+        )
+
+    def _durations(self, costs: Sequence[float]) -> list[float]:
+        """Seconds that the first, the first two, ... will take together."""
+        return [self.pace * cost for cost in _together(costs)]
+
+    def _reserved(self, costs: Sequence[float]) -> float:
+        """Seconds for as many of later fits as may be made, if that is any."""
+        most = RESERVED_SHARE * self.budget.seconds
+        return max((d for d in self._durations(costs) if d <= most), default=0.0)
+
+    def _first(self, durations: Sequence[float]) -> int:
+        """How many are fitted first: some whatever the budget is, so that there is an answer."""
+        few = _num_within(durations[:FEW], max(self.budget.seconds, FEW_SECONDS))
+        return max(1, few, _num_within(durations, FIRST_SHARE * self.budget.seconds))
+
+
+def _together(costs: Sequence[float]) -> list[float]:
+    """Costs of the first, of the first two, ... if these are fitted together."""
+    shares = (cost if k < RUNNERS else BEHIND_SHARE * cost for k, cost in enumerate(costs))
+    return [CALL_COST + total for total in accumulate(shares)]
+
+
+def _num_within(durations: Sequence[float], most: float) -> int:
+    """How many of growing durations are within ``most`` seconds."""
+    return sum(duration <= most for duration in durations)

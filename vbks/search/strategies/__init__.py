@@ -1,0 +1,1 @@
+"""Strategies: each proposes candidates and reads their fits."""

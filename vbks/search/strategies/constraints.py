@@ -1,0 +1,76 @@
+"""What a kernel says must be visible in the data: rules for refusing fits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from vbks.arrays import Array
+from vbks.inference.result import LocalFit
+from vbks.kernels.family import CHANGE_LOCATION, PERIOD, WIDTH
+from vbks.kernels.layout import Layout, Slot, lay_out
+
+LEAST_REPEATS = 5
+"""Times that a period has to fit into the range of its input, in ABCD."""
+
+Rule = Callable[[LocalFit], str]
+"""The reason why a fit must not be chosen, or an empty text."""
+
+
+def accept_all(fit: LocalFit) -> str:
+    """No fit is refused."""
+    return ""
+
+
+def judged(fit: LocalFit, refuse: Rule) -> LocalFit:
+    """The fit, dropped with the reason if it is refused."""
+    reason = refuse(fit) if fit.status == "fitted" else ""
+    return replace(fit, status="dropped", reason=reason) if reason else fit
+
+
+@dataclass(frozen=True)
+class StructureConstraints:
+    """Refuses periods that repeat too rarely and changes outside the data.
+
+    ``lows`` and ``highs`` are the ends of each input, standardised; a period has to fit in between
+    at least ``repeats`` times.
+    """
+
+    lows: tuple[float, ...]
+    highs: tuple[float, ...]
+    repeats: int = LEAST_REPEATS
+
+    @classmethod
+    def in_rows(cls, X: Array, repeats: int = LEAST_REPEATS) -> StructureConstraints:
+        """Rules for standardised inputs X [N, D]."""
+        return cls(tuple(map(float, X.min(axis=0))), tuple(map(float, X.max(axis=0))), repeats)
+
+    def __call__(self, fit: LocalFit) -> str:
+        """Why the fit is refused, or nothing."""
+        layout = lay_out(fit.expression, fit.num_inputs, fit.ard)
+        for place, slot in enumerate(layout.slots):
+            reason = self._reason(slot, float(fit.theta[place]), _width(layout, slot, fit.theta))
+            if reason:
+                return reason
+        return ""
+
+    def _reason(self, slot: Slot, value: float, width: float) -> str:
+        inputs = range(len(self.lows)) if slot.dim is None else (slot.dim,)
+        low, high = min(self.lows[d] for d in inputs), max(self.highs[d] for d in inputs)
+        if slot.parameter == PERIOD and self.repeats * math.exp(value) > high - low:
+            return f"a period that repeats fewer than {self.repeats} times"
+        is_change = slot.parameter == CHANGE_LOCATION
+        if is_change and not low < value - 0.5 * width <= value + 0.5 * width < high:
+            return "a change outside the data"
+        return ""
+
+
+def _width(layout: Layout, slot: Slot, theta: Array) -> float:
+    """How wide the window is that a location belongs to; a change point is not wide."""
+    for place, other in enumerate(layout.slots):
+        if other.parameter == WIDTH and other.path == slot.path:
+            return float(np.exp(theta[place]))
+    return 0.0

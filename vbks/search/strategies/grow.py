@@ -1,0 +1,204 @@
+"""A space that grows where the belief is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from vbks.data.warps import Identity, Warp
+from vbks.grammar.canonical import canonical, structures
+from vbks.grammar.expression import Expression, Leaf, num_leaves
+from vbks.grammar.families import GROWN_FAMILIES
+from vbks.grammar.moves import (
+    ABCD_MOVES,
+    CKS_MOVES,
+    Move,
+    change_point,
+    change_to_constant,
+    change_window,
+    changed_children,
+    children,
+)
+from vbks.grammar.space import space
+from vbks.inference.proposal import Proposal, Structure, pairs_of, structure_of
+from vbks.inference.result import LocalFit
+from vbks.search.protocol import SearchState, near_warps
+from vbks.search.strategies.constraints import Rule, accept_all, judged
+
+MOVES: tuple[tuple[Move, ...], ...] = (
+    CKS_MOVES,
+    tuple(move for move in ABCD_MOVES if move not in CKS_MOVES),
+)
+"""Moves that are made at first, and those that are made later: they have more children, and rarely
+better ones."""
+
+LATER = 3
+"""Ranks by which later moves stand back: those of the best kernel come after the first moves of the
+top 4, the best and this many others."""
+
+CHANGING = -1
+"""Number of the turn that tries changes which the data show; those of `MOVES` count from 0."""
+
+LITTLE = 4.0
+"""Changes of the best are tried once a candidate within this many nats of it was expanded by first
+moves. A kernel that fits before and after is best found first, as changes double it."""
+
+PARENT_MARGIN = 6.0
+"""Nats below the best within which a candidate is worth expanding."""
+
+FIRST_WARP_MARGIN = 40.0
+"""Nats below the best within which a warp goes on after its single leaves."""
+
+NUM_UNDER_ALL_WARPS = 6
+"""This many of the best expressions of the first rounds, leaves and pairs of them, are tried under
+every warp that goes on after its single leaves."""
+
+WARP_MARGIN = 12.0
+"""Nats below the best within which the best candidate of another warp is expanded, too, after the
+first rounds."""
+
+EXPECTED_CANDIDATES = 200
+"""Candidates that are usually tried, for the choice of a bound."""
+
+MAX_GROWN_LEAVES = 8
+"""Leaves at most: larger kernels were never chosen on the series tried, and nobody reads them."""
+
+
+class Changes(NamedTuple):
+    """Inputs, counted from 1, along which the target shows changes for good, or for a while."""
+
+    for_good: tuple[int, ...] = ()
+    for_a_while: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Growing:
+    """Starts small, and expands what the data favour until no child gains."""
+
+    warps: tuple[Warp, ...] = (Identity(),)
+    num_inputs: int = 1
+    families: tuple[str, ...] = GROWN_FAMILIES
+    max_leaves: int = MAX_GROWN_LEAVES
+    moves: tuple[tuple[Move, ...], ...] = MOVES
+    more: tuple[Expression, ...] = ()
+    """Expressions that the search starts from beside the usual ones."""
+    changes: Mapping[Warp, Changes] = field(default_factory=dict)
+    """What the data show of changes under each warp: they are tried for the whole kernel and its
+    noise as soon as first moves gain little."""
+    refuse: Rule = accept_all
+    """Why a fit must not be chosen."""
+
+    is_finite = False
+    num_expected = EXPECTED_CANDIDATES
+
+    def propose(self, state: SearchState) -> tuple[SearchState, tuple[Proposal, ...]]:
+        """Small expressions first, then the children of the best that were not expanded yet."""
+        if not state.rounds:
+            return state, pairs_of(self._leaves(), self.warps)
+        tried = {structure_of(fit) for fit in state.fits}
+        fitted = state.fitted()
+        if state.rounds <= 2 and fitted:
+            pairs = self._second(fitted) if state.rounds == 1 else self._third(fitted)
+            new = tuple(pair for pair in pairs if pair.structure not in tried)
+            if new:
+                return state, new
+        while expansions := self._expansions(state):
+            expanded = state.expanded.union((structure_of(fit), turn) for fit, turn in expansions)
+            state = replace(state, expanded=expanded)
+            proposals: dict[Structure, Proposal] = {}
+            for parent, turn in expansions:
+                for proposal in self._children(parent, turn):
+                    if proposal.structure not in tried:
+                        proposals.setdefault(proposal.structure, proposal)
+            if proposals:
+                return state, tuple(proposals.values())
+        return replace(state, ending="no child of the best kernels gained"), ()
+
+    def absorb(self, state: SearchState, fits: Sequence[LocalFit]) -> SearchState:
+        """Fits are gathered, without those that are refused, as the next proposal sees them."""
+        return state.with_fits([judged(fit, self.refuse) for fit in fits])
+
+    def best(self, state: SearchState) -> LocalFit | None:
+        """The candidate with the highest evidence."""
+        return state.best()
+
+    def _leaves(self) -> tuple[Expression, ...]:
+        """Leaves on the only input; of several inputs, on each and on all of them."""
+        on_all = tuple(Leaf(family) for family in self.families)
+        if self.num_inputs == 1:
+            return tuple(structures(on_all))
+        return tuple(
+            structures((*on_all, *space(level=1, families=self.families, dims=self.num_inputs)))
+        )
+
+    def _pairs_of_leaves(self) -> tuple[Expression, ...]:
+        """Two leaves on the only input, and the expressions that the user has added."""
+        pairs = space(level=2, families=self.families) if self.num_inputs == 1 else ()
+        return tuple(structures([*pairs, *self.more]))
+
+    def _second(self, fitted: Sequence[LocalFit]) -> tuple[Proposal, ...]:
+        """Pairs of leaves under the warp of the best leaf."""
+        return pairs_of(self._pairs_of_leaves(), (fitted[0].warp,))
+
+    def _third(self, fitted: Sequence[LocalFit]) -> tuple[Proposal, ...]:
+        """The best of all so far under every warp that is near."""
+        leading = dict.fromkeys(canonical(fit.expression) for fit in fitted)
+        best = list(leading)[:NUM_UNDER_ALL_WARPS]
+        single = [fit for fit in fitted if isinstance(fit.expression, Leaf)]
+        return pairs_of(best, near_warps(single or fitted, FIRST_WARP_MARGIN))
+
+    def _expansions(self, state: SearchState) -> list[tuple[LocalFit, int]]:
+        """Whose children come next, by which moves: one of all, and one of each other near warp."""
+        ranked = state.fitted()
+        if not ranked:
+            return []
+        best = ranked[0].log_evidence()
+        near = [fit for fit in ranked if fit.log_evidence() > best - PARENT_MARGIN]
+        if self._is_to_change(near, state):
+            return [(ranked[0], CHANGING)]
+        chosen = self._first_new(near, state)
+        for warp in near_warps(ranked, WARP_MARGIN):
+            leader = [fit for fit in ranked if fit.warp == warp][:1]
+            if all(fit.warp != warp for fit, _ in chosen):
+                chosen += [(fit, turn) for fit, turn in self._first_new(leader, state) if not turn]
+        return chosen
+
+    def _is_to_change(self, near: Sequence[LocalFit], state: SearchState) -> bool:
+        """Whether the best, or one about as good, had its first moves made, but not its changes."""
+        best = near[0]
+        as_good = [f for f in near if f.log_evidence() > best.log_evidence() - LITTLE]
+        return (
+            best.warp in self.changes
+            and (structure_of(best), CHANGING) not in state.expanded
+            and any((structure_of(fit), 0) in state.expanded for fit in as_good)
+        )
+
+    def _first_new(
+        self, ranked: Sequence[LocalFit], state: SearchState
+    ) -> list[tuple[LocalFit, int]]:
+        """The first expansion that was not made yet, later moves standing back by some ranks."""
+        turns = sorted(
+            (rank + LATER * turn, turn, rank)
+            for rank in range(len(ranked))
+            for turn in range(len(self.moves))
+        )
+        for _, turn, rank in turns:
+            if (structure_of(ranked[rank]), turn) not in state.expanded:
+                return [(ranked[rank], turn)]
+        return []
+
+    def _children(self, parent: LocalFit, turn: int) -> Iterator[Proposal]:
+        form = canonical(parent.expression)
+        if turn == CHANGING:
+            found = self._changed(form, self.changes[parent.warp])
+        else:
+            found = iter(children(form, self.families, self.num_inputs, self.moves[turn]))
+        for child in found:
+            if num_leaves(child) <= self.max_leaves:
+                yield Proposal(child, parent.warp, parent)
+
+    def _changed(self, form: Expression, changes: Changes) -> Iterator[Expression]:
+        """The whole kernel, with and without its noise, where the data show that it changes."""
+        yield from changed_children(form, changes.for_good, (change_point, change_to_constant))
+        yield from changed_children(form, changes.for_a_while, (change_window,))

@@ -1,0 +1,56 @@
+"""Random search: what any other search has to be better than."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from vbks.inference.proposal import Proposal, Structure
+from vbks.search.protocol import SearchState
+from vbks.search.strategies.neighbours import untried, walks
+from vbks.search.strategies.pool import PoolSearch
+
+BATCH = 8
+"""Candidates that are proposed together: their order does not depend on their fits, and fits of
+several together are quicker."""
+
+FRUITLESS = 1000
+"""Random walks in a row that end where others did, after which there is nothing new."""
+
+
+@dataclass(frozen=True)
+class RandomChoice(PoolSearch):
+    """Candidates at random: members of a pool in a random order, or ends of random walks.
+
+    Without a ``pool``, walks go from a random leaf through the grammar, up to ``max_leaves``.
+    """
+
+    batch_size: int = BATCH
+
+    def propose(self, state: SearchState) -> tuple[SearchState, tuple[Proposal, ...]]:
+        """The next few that were not tried yet."""
+        new = list(islice(untried(self._stream(), state), self.batch_size))
+        if not new:
+            ending = "random walks led to nothing new"
+            if self.is_finite:
+                ending = "all members of the space were tried"
+            return replace(state, ending=ending), ()
+        return state, self._begun(new, state)
+
+    def _stream(self) -> Iterable[Proposal]:
+        if self.pool is not None:
+            return self._members
+        return _until_fruitless(walks(self._space, self.warps, self.seed))
+
+
+def _until_fruitless(proposals: Iterable[Proposal]) -> Iterator[Proposal]:
+    """The proposals up to where they only repeat themselves."""
+    passed: set[Structure] = set()
+    fruitless = 0
+    for proposal in proposals:
+        fruitless = fruitless + 1 if proposal.structure in passed else 0
+        if fruitless == FRUITLESS:
+            return
+        passed.add(proposal.structure)
+        yield proposal

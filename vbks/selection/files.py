@@ -1,0 +1,175 @@
+"""Saved selections: a folder with plain values as JSON and numbers as NumPy arrays, no pickle.
+
+A folder is written completely or not at all. What is read may come from anywhere: it is checked,
+takes little more memory than its files are large, and is never run.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from vbks.arrays import Array
+from vbks.errors import FileError
+from vbks.grammar.quoting import quote
+from vbks.selection.encoding import ARRAYS, decode, encode
+from vbks.selection.selection import Selection
+from vbks.storage.array_file import read_arrays, write_arrays
+from vbks.storage.folders import FolderPath, write_folder
+from vbks.storage.plain_file import read_plain, write_plain
+from vbks.storage.records import Record
+from vbks.version import __version__
+
+FORMAT = 5
+"""Number of the format that is written; those up to it are read."""
+
+KIND = "vbks selection"
+"""What tells our JSON from any other."""
+
+LATER_ARRAYS = {
+    "sample_theta": 2,
+    "sample_mean": 2,
+    "sample_covariance": 2,
+    "weights": 3,
+    "history": 4,
+    "noise": 5,
+}
+"""Arrays that earlier formats do not have, and the first format that has them."""
+
+PLAIN_FILE, ARRAY_FILE = "selection.json", "arrays.npz"
+
+
+def save(selection: Selection, folder: FolderPath) -> None:
+    """Write a selection to a folder, which may hold an earlier one but nothing else."""
+    plain, arrays = encode(selection)
+    plain = {"kind": KIND, "format": FORMAT, "version": __version__, **plain}
+    write_folder(
+        folder, "the selection", _refuse_to_replace, lambda path: _write(path, plain, arrays)
+    )
+
+
+def load(folder: FolderPath) -> Selection:
+    """The selection that was saved to a folder, or the `vbks.Selections` of several targets."""
+    from vbks.selection.several_files import is_several, load_several
+
+    if is_several(folder):
+        # Who saves selections of several targets knows that these come back.
+        return cast(Selection, load_several(folder))
+    return load_one(folder)
+
+
+def load_one(folder: FolderPath) -> Selection:
+    """The selection of one target that was saved to a folder."""
+    path = Path(folder)
+    record, file = _read_plain(path), path / ARRAY_FILE
+    later = [name for name, since in LATER_ARRAYS.items() if since > record.count("format")]
+    arrays = read_arrays(file, [name for name in ARRAYS if name not in later])
+    return decode(record, {**{name: np.zeros(0) for name in later}, **arrays}, f"'{file}'")
+
+
+def _refuse_to_replace(target: Path) -> None:
+    """Refuse to put a selection where something else is; an empty folder is nothing."""
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise FileError(f"'{target}' is not a folder. Give the path of a new folder.")
+    names = sorted(path.name for path in target.iterdir())
+    for name in names:
+        if name not in (PLAIN_FILE, ARRAY_FILE):
+            raise FileError(
+                f"the folder '{target}' holds '{name}', which is no part of a selection and would "
+                "be lost. Give the path of a new folder."
+            )
+    if names and not _is_selection(target):
+        raise FileError(
+            f"the folder '{target}' holds other files than those of a selection, which would be "
+            "lost. Give the path of a new folder."
+        )
+
+
+def _is_selection(folder: Path) -> bool:
+    try:
+        _read_plain(folder)
+    except FileError:
+        return False
+    return True
+
+
+def _write(folder: Path, plain: dict[str, Any], arrays: dict[str, Array]) -> None:
+    write_plain(folder / PLAIN_FILE, plain)
+    write_arrays(folder / ARRAY_FILE, arrays)
+
+
+def _read_plain(folder: Path) -> Record:
+    """The plain values of a saved selection of a format that is known."""
+    file = _plain_file(folder)
+    record = read_plain(file)
+    if record.values.get("kind") != KIND:
+        raise FileError(f"'{file}' is not of a saved selection. Give a folder that holds one.")
+    number = record.count("format")
+    if number < 1:
+        raise record.wrong("format", number, "a number from 1 on")
+    if number > FORMAT:
+        writer = quote(record.values.get("version"))
+        raise FileError(
+            f"'{folder}' was written by vbks {writer} in format {number}, "
+            f"and vbks {__version__} reads formats up to {FORMAT}. Install a newer vbks."
+        )
+    return record if number == FORMAT else _upgraded(record)
+
+
+_ADDED: dict[str, dict[str, Any]] = {
+    "fits": {
+        "samples": 0,
+        "fixed": [],
+        "evidence": "nan",
+        "evidence_error": "nan",
+        "most_probable": "nan",
+    },
+    "data": {"has_own_targets": False},
+}
+"""What earlier formats do not have: samples of θ, values that were held, evidences by importance
+sampling, and functions around a level."""
+
+_ADDED_TO_BELIEF: dict[str, Any] = {
+    "form": "gaussian",
+    "prior_mean": None,
+    "prior_covariance": None,
+    "weights": "belief",
+    "averaging_variance": None,
+    "averaging_members": None,
+}
+"""What their beliefs do not have; weights of stacking were a kind of belief."""
+
+
+def _upgraded(record: Record) -> Record:
+    """An earlier format as the newest."""
+    changed: dict[str, Any] = {"training": None, "mean_function": None, **record.values}
+    belief = changed.get("belief")
+    if isinstance(belief, dict):
+        stacked = (
+            {"kind": "bayes", "weights": "stacking"} if belief.get("kind") == "stacking" else {}
+        )
+        changed["belief"] = {**_ADDED_TO_BELIEF, **belief, **stacked}
+    for key, more in _ADDED.items():
+        if isinstance(changed.get(key), list):
+            changed[key] = [
+                {**more, **part} if isinstance(part, dict) else part for part in changed[key]
+            ]
+    return Record.of(changed, record.place)
+
+
+def _plain_file(folder: Path) -> Path:
+    if not folder.exists():
+        raise FileError(f"there is no folder '{folder}'. Check the path.")
+    if not folder.is_dir():
+        raise FileError(f"'{folder}' is a file. Give the folder of a saved selection.")
+    file = folder / PLAIN_FILE
+    if not file.is_file():
+        raise FileError(
+            f"'{folder}' holds no saved selection, as there is no file '{PLAIN_FILE}' in it. "
+            "Give a folder that holds one."
+        )
+    return file

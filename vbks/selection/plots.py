@@ -1,0 +1,297 @@
+"""Pictures of a selection: its prediction, its belief, and how the belief moved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from vbks.arrays import Array
+from vbks.data.sources import Values
+from vbks.data.tables import read_inputs
+from vbks.data.times import instants
+from vbks.errors import DataError
+from vbks.predict.models.mean_functions import mean_values
+from vbks.selection.selection import KINDS, Selection
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+GRID_POINTS = 400
+"""Inputs at which a curve is drawn: about one for each pixel pair of a usual figure."""
+
+BEFORE, AFTER = 0.03, 0.15
+"""Shares of the range of the inputs that a curve begins before the data and goes on after them:
+what comes next is asked for more often than what was before."""
+
+MOST_POINTS = 2000
+"""Up to this many rows are drawn; of more rows, a random sample is."""
+
+MOST_BARS = 300
+"""Rows that are drawn with error bars, which hide each other sooner."""
+
+LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+"""Quantiles of the 90 % band, the 50 % band and the median."""
+
+LEAST_BARS = 3
+"""Bars for which there is space at least, so that a single one is not a block."""
+
+LEAST_SHOWN = 0.001
+"""What a candidate could have held at least that was not fitted to the end, to be drawn."""
+
+LONGEST_LABEL = 44
+"""Characters of an expression that fit beside a picture."""
+
+BLUE, DARK, GREY, ORANGE = "#2f6db3", "#1b2a41", "#8a8f98", "#d9772b"
+
+_MARKERS = {"vbks": "D", "bayes": "o", "stacking": "s"}
+
+
+def plot_prediction(selection: Selection, ax: Axes | None = None, Xnew: Any = None) -> Axes:
+    """The data, the median of new targets, and the intervals that hold 50 % and 90 % of them.
+
+    Of one input, that is a curve over the range of the data and a little beyond, or over Xnew. Of
+    several, predictions at the rows of the fit are drawn against their targets.
+    """
+    num_inputs = selection.data[selection.best.warp].num_inputs
+    if num_inputs > 1:
+        if Xnew is not None:
+            raise DataError(
+                f"Xnew can be drawn over one input, and there are {num_inputs}. Leave it "
+                "out to see predictions against targets, or call predict_quantiles."
+            )
+        return _plot_against_targets(selection, _axes(ax, (5.0, 5.0)))
+    return _plot_curve(selection, _axes(ax, (8.0, 4.0)), Xnew)
+
+
+def plot_belief(selection: Selection, ax: Axes | None = None, num: int = 10) -> Axes:
+    """The probabilities of the best candidates as bars, with what others say as marks.
+
+    Those that were nearly as good but not fitted to the end have an empty bar, as long as what they
+    could have held at most.
+    """
+    _check_num(num)
+    table = selection.belief
+    fitted = table["status"] == "fitted"
+    best = table[fitted | (table["most_probable"] > LEAST_SHOWN)].head(num)
+    ax = _axes(ax, (8.0, 1.2 + 0.32 * max(len(best), LEAST_BARS)))
+    places, kind = np.arange(len(best)), selection.settings.kind
+    bars = ax.barh(places, best["probability"], height=0.62, color=BLUE, label=kind, zorder=2)
+    handles = [bars]
+    is_done = (best["status"] == "fitted").to_numpy()
+    if not is_done.all():
+        could = ax.barh(
+            places[~is_done],
+            best["most_probable"][~is_done],
+            height=0.62,
+            facecolor="none",
+            edgecolor=GREY,
+            linestyle="--",
+            label="at most, not fitted to the end",
+            zorder=2,
+        )
+        handles.append(could)
+    others = [other for other in KINDS if other != kind and best[other].notna().any()]
+    marks = [
+        ax.scatter(
+            best[other],
+            places,
+            s=22,
+            marker=_MARKERS[other],
+            facecolors="white",
+            edgecolors=DARK,
+            linewidths=1.0,
+            zorder=3,
+            clip_on=False,
+            label=other,
+        )
+        for other in others
+    ]
+    right = ax.get_yaxis_transform()
+    for place, probability, done in zip(places, best["most_probable"], is_done, strict=True):
+        text = _percent(probability) if done else f"≤ {_percent(probability)}"
+        ax.text(1.01, place, text, transform=right, va="center", fontsize="small", color=DARK)
+    ax.set_yticks(places, [_label(*pair) for pair in _pairs(best)])
+    ax.set_ylim(max(len(best), LEAST_BARS) - 0.5, -0.5)
+    shown = best[["most_probable", *others]].to_numpy(float)
+    ax.set_xlim(0.0, 1.02 * float(np.nanmax(shown)))
+    ax.set_xlabel("probability")
+    ax.xaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
+    _legend(ax, len(handles) + len(marks), handles=[*handles, *marks])
+    _tidy(ax, grid="x")
+    return ax
+
+
+def plot_trace(selection: Selection, ax: Axes | None = None, num: int = 6) -> Axes:
+    """The probabilities of the candidates that have led, against the share of the rows seen.
+
+    After a fit as in the VBKS paper it is against the steps of its training.
+    """
+    _check_num(num)
+    trace = selection.trace if selection.trace is not None else _trace_of_steps(selection)
+    if trace is None:
+        raise DataError(
+            "this selection has no trace of its belief. Call vbks.fit(..., trace=10) for one."
+        )
+    ax = _axes(ax, (8.0, 4.0))
+    led = trace.max().sort_values(ascending=False, kind="stable").index[:num]
+    ranked = trace[led].iloc[-1].sort_values(ascending=False, kind="stable").index
+    for pair in ranked:
+        ax.plot(trace.index, trace[pair], marker="o", markersize=4, label=_label(*pair))
+    others = trace.drop(columns=list(led))
+    if others.shape[1]:
+        label = f"{others.shape[1]} other{'s' * (others.shape[1] > 1)}"
+        ax.plot(trace.index, others.sum(axis=1), "--", color=GREY, label=label)
+    is_of_steps = trace.index.name == "step"
+    ax.set_xlim(0.0, 1.02 * (trace.index[-1] if is_of_steps else 1.0))
+    ax.set_ylim(-0.02, 1.02)
+    ax.set_xlabel("steps" if is_of_steps else "share of the rows seen")
+    ax.set_ylabel("probability")
+    for axis in (ax.yaxis,) if is_of_steps else (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
+    _legend(ax, 2)
+    _tidy(ax, grid="both")
+    return ax
+
+
+def _trace_of_steps(selection: Selection) -> pd.DataFrame | None:
+    """Probabilities by steps [T, K], where training has kept them.
+
+    Rows that came later have more steps, which are counted on.
+    """
+    history = selection.history
+    if not history:
+        return None
+    steps = np.array([record.step for record in history])
+    begins = np.flatnonzero(np.diff(steps, prepend=0) <= 0)
+    for begin in begins:
+        steps[begin:] += steps[begin - 1]
+    names = pd.MultiIndex.from_tuples(
+        [(name, "identity") for name in history[0].expressions], names=["expression", "warp"]
+    )
+    values = np.stack([record.probabilities for record in history])
+    return pd.DataFrame(values, index=pd.Index(steps, name="step"), columns=names)
+
+
+def _plot_curve(selection: Selection, ax: Axes, Xnew: Any) -> Axes:
+    X, y = _rows(selection, MOST_POINTS)
+    inputs = _grid(X[:, 0]) if Xnew is None else read_inputs(Xnew).X[:, 0].astype(np.float64)
+    order = np.argsort(inputs)
+    found = selection.mixture.predict_quantiles(inputs, LEVELS).numpy()
+    low, lower, median, upper, high = found[order].T
+    grid, x = _shown(selection, inputs[order]), _shown(selection, X[:, 0])
+    ax.fill_between(grid, low, high, color=BLUE, alpha=0.16, linewidth=0, label="90 %")
+    ax.fill_between(grid, lower, upper, color=BLUE, alpha=0.30, linewidth=0, label="50 %")
+    ax.plot(grid, median, color=BLUE, linewidth=1.6, label="median")
+    size = float(np.clip(1500.0 / len(x), 3.0, 14.0))
+    ax.scatter(x, y, s=size, color=DARK, linewidths=0, zorder=3, label="data")
+    ax.set_xlim(min(grid[0], x.min()), max(grid[-1], x.max()))
+    ax.set_xlabel(_input_name(selection))
+    ax.set_ylabel("target")
+    _legend(ax, 4)
+    _tidy(ax)
+    return ax
+
+
+def _plot_against_targets(selection: Selection, ax: Axes) -> Axes:
+    X, y = _rows(selection, MOST_BARS)
+    low, _, median, _, high = selection.mixture.predict_quantiles(X, LEVELS).numpy().T
+    ax.errorbar(
+        y,
+        median,
+        yerr=[median - low, high - median],
+        fmt="o",
+        markersize=3.5,
+        color=BLUE,
+        ecolor=BLUE,
+        elinewidth=0.8,
+        alpha=0.6,
+        label="median and 90 %",
+    )
+    ends = [min(y.min(), low.min()), max(y.max(), high.max())]
+    ax.plot(ends, ends, color=ORANGE, linewidth=1.2, zorder=1, label="as observed")
+    ax.set_xlabel("observed target")
+    ax.set_ylabel("predicted target")
+    _legend(ax, 2)
+    _tidy(ax, grid="both")
+    return ax
+
+
+def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    """The axes given, or those of a new figure, for which alone `pyplot` is needed."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    _, new = plt.subplots(figsize=size, layout="constrained")
+    return new
+
+
+def _rows(selection: Selection, most: int) -> tuple[Array, Array]:
+    """Rows in the user's units: all, or ``most`` at random."""
+    source = selection.data[selection.best.warp].source
+    X, y = source.sample(most, np.random.default_rng(0))
+    mean = selection.mean_function
+    return X, y if mean is None else y + mean_values(mean, X)
+
+
+def _shown(selection: Selection, x: Array) -> Values:
+    """The only input as it was given: instants, or numbers."""
+    return instants(x) if selection.time_inputs else x
+
+
+def _grid(x: Array) -> Array:
+    low, high = float(x.min()), float(x.max())
+    reach = (high - low) or 1.0
+    return np.linspace(low - BEFORE * reach, high + AFTER * reach, GRID_POINTS)
+
+
+def _input_name(selection: Selection) -> str:
+    """The name of the only input; a dollar would begin a formula."""
+    names = selection.feature_names
+    return "input" if names is None else names[0].replace("$", r"\$")
+
+
+def _pairs(table: pd.DataFrame) -> list[tuple[str, str]]:
+    return list(zip(table["expression"], table["warp"], strict=True))
+
+
+def _label(expression: str, warp: str) -> str:
+    """A candidate in a few characters."""
+    if len(expression) > LONGEST_LABEL:
+        expression = expression[: LONGEST_LABEL - 1] + "…"
+    return expression if warp == "identity" else f"{expression}, {warp}"
+
+
+def _percent(share: float) -> str:
+    """A probability to a tenth of a percent; none and all are said only of 0 and 1."""
+    if share in (0.0, 1.0):
+        return f"{100 * share:g} %"
+    if 0.0005 <= share < 0.9995:
+        return f"{100 * share:.1f} %"
+    return "< 0.1 %" if share < 0.5 else "> 99.9 %"
+
+
+def _check_num(num: int) -> None:
+    if num < 1:
+        raise DataError(f"num is {num}, expected at least 1 candidate to draw.")
+
+
+def _legend(ax: Axes, num_columns: int, **settings: Any) -> None:
+    """A legend above the picture, where it hides nothing."""
+    ax.legend(
+        **settings,
+        ncols=num_columns,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        frameon=False,
+        fontsize="small",
+    )
+
+
+def _tidy(ax: Axes, grid: Any = None) -> None:
+    ax.spines[["top", "right"]].set_visible(False)
+    if grid is not None:
+        ax.grid(axis=grid, color=GREY, alpha=0.25, linewidth=0.7)
+        ax.set_axisbelow(True)

@@ -1,0 +1,1 @@
+"""What people see without Python: the command line, its tables, the demonstration."""

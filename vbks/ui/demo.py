@@ -1,0 +1,53 @@
+"""The demonstration: two years of airline passengers, forecast from the ten years before."""
+
+from __future__ import annotations
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from vbks.api import fit
+from vbks.arrays import Array
+from vbks.datasets.shipped import airline
+from vbks.ui.tables import belief_table
+
+HELD_OUT = 24
+"""Months that the fit does not see."""
+
+QUANTILES = (0.05, 0.5, 0.95)
+
+
+def run(budget: float, seed: int) -> None:
+    """Fit all but the last months, and print the belief and a forecast of them beside the truth."""
+    series = airline()
+    X, Xnew = series.X[:-HELD_OUT], series.X[-HELD_OUT:]
+    y, truth = series.y[:-HELD_OUT], series.y[-HELD_OUT:]
+    selection = fit(X, y, budget=budget, seed=seed)
+    console = Console()
+    console.print(belief_table(selection))
+    for notice in selection.notices:
+        console.print(f"- {notice}", markup=False, highlight=False)
+    console.print(_forecast_table(Xnew[:, 0], truth, selection.predict_quantiles(Xnew, QUANTILES)))
+
+
+def _forecast_table(years: Array, truth: Array, quantiles: Array) -> Table:
+    """Months, what has come, and what was expected: medians and 90 % intervals."""
+    low, median, high = quantiles.T
+    rmse = np.sqrt(np.mean((median - truth) ** 2))
+    num_inside = int(np.sum((low <= truth) & (truth <= high)))
+    table = Table(
+        title="The last two years, in thousands",
+        caption=f"RMSE of the median {rmse:.1f}; {num_inside} of {len(truth)} months lie in "
+        "their 90 % interval.",
+    )
+    for name in ("month", "truth", "median", "90 % interval"):
+        table.add_column(name, justify="right")
+    for year, value, *(least, middle, most) in zip(years, truth, low, median, high, strict=True):
+        table.add_row(_month(year), f"{value:.0f}", f"{middle:.0f}", f"{least:.0f} to {most:.0f}")
+    return table
+
+
+def _month(year: float) -> str:
+    """1960.5 as '1960-07'."""
+    whole, month = divmod(round(12 * year), 12)
+    return f"{whole}-{month + 1:02d}"
