@@ -12,7 +12,7 @@ from vbks.data import prepare
 from vbks.datasets import airline
 from vbks.inference import fit_candidates
 from vbks.kernels import lay_out
-from vbks.models import gpflow_model
+from vbks.predict import gpflow_model
 
 series = airline()
 candidates = ("SE", "LIN + PER", "SE * PER + LIN", "SE * PER + RQ")

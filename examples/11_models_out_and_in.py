@@ -9,7 +9,7 @@ import gpflow
 import numpy as np
 
 import vbks
-from vbks.models import VariationalSVGP
+from vbks.predict import VariationalSVGP
 
 rng = np.random.default_rng(1)
 x = np.sort(rng.uniform(0.0, 10.0, 80))

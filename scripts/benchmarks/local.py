@@ -31,9 +31,9 @@ from vbks.grammar.expression import Expression
 from vbks.grammar.parser import parse
 from vbks.grammar.space import K144
 from vbks.inference.candidate import make_candidate
+from vbks.inference.climbing import look
 from vbks.inference.context import FitContext
 from vbks.inference.evaluator import fit_candidates
-from vbks.inference.pipeline import look
 from vbks.inference.result import LocalFit
 from vbks.inference.settings import compare
 from vbks.inference.svgp.stage import StochasticStage

@@ -31,10 +31,10 @@ from vbks.data.training import TrainingData, prepare
 from vbks.grammar.expression import Expression
 from vbks.grammar.parser import parse
 from vbks.inference.candidate import make_candidate
+from vbks.inference.climbing import CLIMB_EVALUATIONS, look_starts, move_parts
 from vbks.inference.context import FitContext
 from vbks.inference.evaluator import fit_candidates
 from vbks.inference.objectives.log_posterior import maximise
-from vbks.inference.pipeline import CLIMB_EVALUATIONS, look_starts, move_parts
 from vbks.inference.result import LocalFit
 from vbks.inference.settings import RESTARTS, compare
 from vbks.kernels.layout import lay_out

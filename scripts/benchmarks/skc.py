@@ -39,9 +39,9 @@ from vbks.grammar.parser import parse
 from vbks.inference.bounds.sandwich import sandwich_of
 from vbks.inference.bounds.upper_bounds import with_uppers
 from vbks.inference.candidate import make_candidate
+from vbks.inference.climbing import CLIMB_EVALUATIONS, climb, climb_from, finish, look_starts
 from vbks.inference.context import FitContext
 from vbks.inference.inducing import choose_inducing
-from vbks.inference.pipeline import CLIMB_EVALUATIONS, climb, climb_from, finish, look_starts
 from vbks.inference.result import LocalFit
 from vbks.inference.settings import compare
 from vbks.kernels.bank.bank import Bank

@@ -15,7 +15,7 @@ import vbks
 from vbks.arrays import Array
 from vbks.errors import DataError, FileError, GrammarError
 from vbks.grammar import families
-from vbks.inference import pipeline as climbing
+from vbks.inference import climbing
 from vbks.inference.evaluator import fit_candidates
 from vbks.inference.result import LocalFit
 from vbks.inference.svgp import plain_ascent as ascent

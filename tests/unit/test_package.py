@@ -38,7 +38,7 @@ LAYERS = (
     "predict.models",
     "predict.graphs",
     "predict",
-    "inference.evaluator inference.learn_inducing inference.workshop",
+    "inference.pipeline inference.evaluator inference.learn_inducing inference.workshop",
     "storage",
     "execution",
     "weights",

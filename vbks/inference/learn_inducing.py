@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from vbks.arrays import Array, Rows
 from vbks.errors import DataError
-from vbks.inference import pipeline as climbing
+from vbks.inference import climbing
 from vbks.inference.candidate import given_by, make_candidate
 from vbks.inference.context import FitContext
 from vbks.inference.objectives.evidence import CollapsedEvidence

@@ -8,15 +8,15 @@ from typing import Any
 
 from vbks.data.training import TrainingData
 from vbks.grammar.expression import Expression, leaves, num_leaves
-from vbks.inference.context import LOOK_ELEMENTS, LOOK_INDUCING, LOOK_ROWS, FitContext
-from vbks.inference.optim.halving import Schedule
-from vbks.inference.pipeline import (
+from vbks.inference.climbing import (
     CLIMB_EVALUATIONS,
     CLIMB_SCHEDULE,
     CLIMBERS,
     LOOK_EVALUATIONS,
     look_starts,
 )
+from vbks.inference.context import LOOK_ELEMENTS, LOOK_INDUCING, LOOK_ROWS, FitContext
+from vbks.inference.optim.halving import Schedule
 from vbks.inference.proposal import Proposal
 from vbks.inference.result import LocalFit
 from vbks.inference.settings import compare

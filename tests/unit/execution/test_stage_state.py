@@ -10,7 +10,7 @@ import pytest
 
 from vbks.arrays import Array
 from vbks.grammar.parser import parse
-from vbks.inference import pipeline as climbing
+from vbks.inference import climbing
 from vbks.inference.candidate import Candidate, make_candidate
 from vbks.inference.context import FitContext
 from vbks.inference.settings import compare

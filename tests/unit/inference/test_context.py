@@ -6,9 +6,9 @@ import pytest
 from vbks.grammar.parser import parse
 from vbks.inference import context as comparison_module
 from vbks.inference.candidate import make_candidate
+from vbks.inference.climbing import climb, look
 from vbks.inference.context import EXACT_LOOK_ROWS, MIDDLE_ROWS, FitContext
 from vbks.inference.objectives.evidence import ExactEvidence
-from vbks.inference.pipeline import climb, look
 from vbks.inference.settings import compare
 
 

@@ -18,7 +18,7 @@ from vbks.errors import DataError, GrammarError
 from vbks.grammar import families
 from vbks.grammar.expression import Expression
 from vbks.grammar.parser import parse
-from vbks.inference import pipeline as climbing
+from vbks.inference import climbing
 from vbks.inference.evaluator import fit_candidates
 from vbks.inference.objectives.evidence import ExactEvidence
 from vbks.inference.result import LocalFit

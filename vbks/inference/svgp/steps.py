@@ -16,12 +16,12 @@ import tensorflow as tf
 
 from vbks.arrays import Array
 from vbks.execution.stage_state import NO_STAGE_STATE, StageState
-from vbks.inference import pipeline as climbing
+from vbks.inference import climbing
 from vbks.inference.candidate import Candidate, final_start, stacked
+from vbks.inference.climbing import second_look
 from vbks.inference.context import FitContext
 from vbks.inference.objectives.log_posterior import ELEMENTS_AT_ONCE, REBUILD_BELOW
 from vbks.inference.objectives.svgp import Batch, NaturalParameters
-from vbks.inference.pipeline import second_look
 from vbks.inference.svgp.stage import StochasticStage
 
 RESTS = 4

@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 from vbks.grammar.parser import parse
-from vbks.inference import pipeline as climbing
+from vbks.inference import climbing
 from vbks.inference.approximations.laplace import approximate
 from vbks.inference.candidate import make_candidate, stacked
 from vbks.inference.objectives.evidence import CollapsedEvidence

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from vbks.grammar.parser import parse
+from vbks.inference import climbing
 from vbks.inference import context as comparison_module
-from vbks.inference import pipeline as climbing
 from vbks.inference.candidate import make_candidate, stacked
 from vbks.inference.objectives.log_posterior import maximise
 from vbks.inference.settings import compare

@@ -8,10 +8,10 @@ from scipy.special import logsumexp
 
 from vbks.arrays import Array
 from vbks.grammar.parser import parse
-from vbks.inference import pipeline as climbing
+from vbks.inference import climbing
 from vbks.inference.candidate import Candidate, make_candidate
+from vbks.inference.climbing import MODE_MARGIN, MODES, climb, climb_from, finish, look
 from vbks.inference.context import FitContext
-from vbks.inference.pipeline import MODE_MARGIN, MODES, climb, climb_from, finish, look
 from vbks.inference.result import LocalFit
 from vbks.inference.settings import compare
 from vbks.kernels.bank.bank import Bank, Objective
