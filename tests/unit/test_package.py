@@ -29,6 +29,7 @@ LAYERS = (
     "inference.objectives",
     "inference.approximations",
     "inference.inducing inference.progress inference.proposal inference.result",
+    "inference.screening inference.svgp.policy",
     "inference.context",
     "inference.candidate",
     "inference.paper",

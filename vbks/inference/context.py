@@ -19,10 +19,13 @@ from vbks.inference.likelihoods.likelihood import Likelihood
 from vbks.inference.objectives.evidence import CollapsedEvidence, ExactEvidence
 from vbks.inference.objectives.log_posterior import ELEMENTS_AT_ONCE, Evidence, LogPosterior
 from vbks.inference.result import Ascent, Bound, Posterior
+from vbks.inference.screening import ScreeningPolicy
+from vbks.inference.svgp.policy import SvgpPolicy
 from vbks.kernels.given import GivenValues
 from vbks.kernels.layout import Layout
 from vbks.kernels.parameters import Normal, Prior
 from vbks.kernels.priors import Priors, slot_priors
+from vbks.kernels.starts.policy import StartPolicy
 
 SUMMARY_ROWS = 20_000
 """Rows in which periods are sought: a periodogram of 20,000 rows takes a fraction of a second."""
@@ -126,6 +129,12 @@ class FitContext:
     given: Mapping[Expression, GivenValues] = field(default_factory=dict)
     importance: bool = False
     """Whether evidences are estimated by importance sampling, where that is affordable."""
+    screening: ScreeningPolicy = field(default_factory=ScreeningPolicy)
+    """What trades time for quality in the stages of a fit."""
+    starts: StartPolicy = field(default_factory=StartPolicy)
+    """What trades time for quality in starts."""
+    svgp: SvgpPolicy = field(default_factory=SvgpPolicy)
+    """What trades time for quality in stochastic fits."""
 
     @property
     def num_importance_samples(self) -> int:

@@ -14,9 +14,7 @@ from vbks.inference.candidate import Candidate, failed_fit, unfinished
 from vbks.inference.chunks import cost_of, cut
 from vbks.inference.context import FitContext
 from vbks.inference.progress import Progress
-from vbks.inference.relatives import better_relatives
-from vbks.inference.result import LocalFit
-from vbks.inference.screening import (
+from vbks.inference.pruning import (
     ALWAYS,
     ALWAYS_CLIMBING,
     CLIMB_MARGIN,
@@ -26,6 +24,8 @@ from vbks.inference.screening import (
     decide,
     glance_margin,
 )
+from vbks.inference.relatives import better_relatives
+from vbks.inference.result import LocalFit
 from vbks.inference.svgp import finalise, plain_ascent, steps
 
 

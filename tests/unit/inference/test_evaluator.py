@@ -21,8 +21,8 @@ from vbks.grammar.parser import parse
 from vbks.inference import climbing
 from vbks.inference.evaluator import fit_candidates
 from vbks.inference.objectives.evidence import ExactEvidence
+from vbks.inference.pruning import ALWAYS
 from vbks.inference.result import LocalFit
-from vbks.inference.screening import ALWAYS
 from vbks.inference.settings import compare
 from vbks.kernels import registry
 from vbks.kernels.bank.bank import Bank

@@ -5,8 +5,8 @@ import pytest
 
 from vbks.grammar.parser import parse
 from vbks.inference.candidate import Candidate
+from vbks.inference.pruning import ALWAYS, GLANCE_MARGIN, PENALTY, decide, glance_margin
 from vbks.inference.result import PruningStep
-from vbks.inference.screening import ALWAYS, GLANCE_MARGIN, PENALTY, decide, glance_margin
 from vbks.kernels.free_parameters import num_free_parameters
 from vbks.kernels.layout import lay_out
 
