@@ -44,7 +44,7 @@ from vbks.inference.settings import usual_restarts
 from vbks.inference.workshop import Stage, Workshop
 from vbks.kernels.bank.bank import Bank
 from vbks.kernels.layout import lay_out
-from vbks.kernels.parameters import Normal
+from vbks.kernels.parameters import NormalPrior
 from vbks.kernels.priors import slot_priors
 from vbks.search.budget import Budget, BudgetTracker
 from vbks.search.final_fits import LastFits
@@ -170,7 +170,7 @@ def tenths(beliefs: Array, hits: Mask) -> list[Tenth]:
 
 def _draw_theta(expression: Expression, X: Array, rng: np.random.Generator) -> Array:
     priors = slot_priors(lay_out(expression), summaries=measure_inputs(X))
-    normals = [prior for prior in priors if isinstance(prior, Normal)]
+    normals = [prior for prior in priors if isinstance(prior, NormalPrior)]
     if len(normals) < len(priors):
         raise RuntimeError(f"a prior of '{expression}' is not normal, which is not foreseen here.")
     return np.array([rng.normal(prior.mean, prior.sd) for prior in normals])

@@ -23,7 +23,7 @@ from vbks.inference.screening import ScreeningPolicy
 from vbks.inference.svgp.policy import SvgpPolicy
 from vbks.kernels.given import GivenValues
 from vbks.kernels.layout import Layout
-from vbks.kernels.parameters import Normal, Prior
+from vbks.kernels.parameters import NormalPrior, Prior
 from vbks.kernels.priors import Priors, slot_priors
 from vbks.kernels.starts.policy import StartPolicy
 
@@ -239,7 +239,7 @@ class FitContext:
         priors = self.prior_of(layout)
         if self.likelihood.is_gaussian:
             return priors
-        return (Normal(self.likelihood.parameter_start, PARAMETER_SD), *priors[1:])
+        return (NormalPrior(self.likelihood.parameter_start, PARAMETER_SD), *priors[1:])
 
     def final_theta(self, theta: Array) -> Array:
         """θ [H] of a look as the start of a fit: looks take all noise as Gaussian."""

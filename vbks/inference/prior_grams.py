@@ -13,7 +13,7 @@ from vbks.inference.context import FitContext
 from vbks.kernels.bank.terms import is_batchable
 from vbks.kernels.gpflow.bank import bank_of
 from vbks.kernels.layout import NOISE_SLOT, Layout, Node
-from vbks.kernels.parameters import Flat
+from vbks.kernels.parameters import FlatPrior
 
 NUM_SAMPLES = 20
 """Samples of θ, as in BOMS; with twice as many, distances tell evidences hardly better."""
@@ -79,7 +79,7 @@ def prior_draws(layout: Layout, comparison: FitContext, num_samples: int) -> Arr
     parts = zip(comparison.prior_of(layout), layout.slots, _slot_names(layout), strict=True)
     for prior, slot, name in parts:
         order = comparison.rng(f"grams {name}").permutation(num_samples)
-        proper = slot.parameter.prior if isinstance(prior, Flat) else prior
+        proper = slot.parameter.prior if isinstance(prior, FlatPrior) else prior
         columns.append(proper.draw((order + 0.5) / num_samples))
     return np.stack(columns, axis=1)
 

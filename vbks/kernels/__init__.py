@@ -8,27 +8,35 @@ from vbks.kernels.gpflow.bank import GPflowBank, KernelBank, bank_of
 from vbks.kernels.gpflow.conversion import assign, read_theta, to_gpflow
 from vbks.kernels.gpflow.reading import KernelReading, from_gpflow
 from vbks.kernels.layout import Layout, Slot, lay_out
-from vbks.kernels.parameters import Fixed, Flat, Mixture, Normal, Parameter, Prior, StudentT
+from vbks.kernels.parameters import (
+    FixedPrior,
+    FlatPrior,
+    MixturePrior,
+    NormalPrior,
+    Parameter,
+    Prior,
+    StudentTPrior,
+)
 from vbks.kernels.priors import Priors, slot_priors
 from vbks.kernels.registry import family_of, register_family, registered_families
 
 __all__ = [
     "Bank",
     "Family",
-    "Fixed",
-    "Flat",
+    "FixedPrior",
+    "FlatPrior",
     "GPflowBank",
     "GivenValues",
     "KernelBank",
     "KernelReading",
     "Layout",
-    "Mixture",
-    "Normal",
+    "MixturePrior",
+    "NormalPrior",
     "Parameter",
     "Prior",
     "Priors",
     "Slot",
-    "StudentT",
+    "StudentTPrior",
     "assign",
     "bank_of",
     "family_of",

@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from vbks.data.signals.input_summary import InputSummary
 from vbks.errors import GrammarError
-from vbks.kernels.parameters import Normal, Parameter
+from vbks.kernels.parameters import NormalPrior, Parameter
 
 if TYPE_CHECKING:
     from gpflow.kernels import Kernel
@@ -28,11 +28,20 @@ X1 is [..., n1, 1, d] and X2 [..., 1, n2, d], where d counts the inputs the leaf
 parameter with ``per_input`` is [..., 1, 1, d], any other [..., 1, 1]; the result is [..., n1, n2].
 """
 
-Route = Literal[
-    "square", "rational", "wave", "rough", "centred", "outer", "one", "noise", "dense", "opaque"
+EvaluationPath = Literal[
+    "square",
+    "rational",
+    "periodic",
+    "exponential",
+    "centred",
+    "rank one",
+    "constant",
+    "noise",
+    "formula",
+    "opaque",
 ]
 """How the bank computes a family: from low-rank features where there are any, else by formula. A
-centred family is a wave less a constant.
+centred family is a periodic one less a constant.
 
 An opaque family is a GPflow kernel, which the bank cannot compute."""
 
@@ -51,7 +60,7 @@ class Family:
     variance: Parameter
     stationary: bool = False
     uses_input: bool = True
-    route: Route = "dense"
+    evaluation_path: EvaluationPath = "formula"
     prototype: Kernel | None = None
 
 
@@ -59,29 +68,29 @@ def _start_normal(mean: float, sd: float) -> Callable[[np.random.Generator, Inpu
     return lambda rng, _: float(rng.normal(mean, sd))
 
 
-VARIANCE = Parameter("variance", Normal(-0.7, 1.5), start=_start_normal(-0.7, 0.7))
+VARIANCE = Parameter("variance", NormalPrior(-0.7, 1.5), start=_start_normal(-0.7, 0.7))
 """Half of the data's variance, give or take a factor of twenty: parts of a sum share it."""
 
-SLOPE_VARIANCE = Parameter("variance", Normal(-0.7, 1.5), start=_start_normal(-0.7, 0.7))
+SLOPE_VARIANCE = Parameter("variance", NormalPrior(-0.7, 1.5), start=_start_normal(-0.7, 0.7))
 """A squared slope; the steepest line through standardised data has slope 1."""
 
-NOISE_VARIANCE = Parameter("noise", Normal(-2.3, 1.5), start=_start_normal(-2.3, 1.0))
+NOISE_VARIANCE = Parameter("noise", NormalPrior(-2.3, 1.5), start=_start_normal(-2.3, 1.0))
 """A tenth of the data's variance, from a two-hundredth of that to all of it."""
 
-LENGTHSCALE = Parameter("lengthscales", Normal(-0.3, 1.2), per_input=True, role="lengthscale")
+LENGTHSCALE = Parameter("lengthscales", NormalPrior(-0.3, 1.2), per_input=True, role="lengthscale")
 """A fifth of the range, from a few hundredths of it to several ranges."""
 
-MIXTURE = Parameter("alpha", Normal(0.0, 1.0), start=_start_normal(0.0, 0.7))
+MIXTURE = Parameter("alpha", NormalPrior(0.0, 1.0), start=_start_normal(0.0, 0.7))
 """Around one: from heavy tails (0.1) to all but squared exponential (10)."""
 
-WAVE_LENGTHSCALE = Parameter("lengthscales", Normal(0.0, 1.0), per_input=True)
+WAVE_LENGTHSCALE = Parameter("lengthscales", NormalPrior(0.0, 1.0), per_input=True)
 """In units of the phase, not of the input: 1 is a rounded wave, 0.1 a train of spikes."""
 
 LEAST_PERIOD_SD = 0.5
 """Standard deviation of the logarithm of a period at least, where there are few rows."""
 
 
-def period_prior(x: InputSummary) -> Normal:
+def period_prior(x: InputSummary) -> NormalPrior:
     """Between two spacings and the range of an input, with two standard deviations to either.
 
     A shorter wave cannot be told from a longer one where rows are evenly spaced. A prior that does
@@ -91,31 +100,33 @@ def period_prior(x: InputSummary) -> Normal:
     longest = math.log(x.range)
     shortest = min(math.log(2.0 * x.spacing), longest) if x.spacing > 0.0 else longest
     sd = max(LEAST_PERIOD_SD, 0.25 * (longest - shortest))
-    return Normal(0.5 * (shortest + longest), sd)
+    return NormalPrior(0.5 * (shortest + longest), sd)
 
 
 PERIOD = Parameter(
-    "period", Normal(-1.5, 1.5), per_input=True, role="period", prior_at=period_prior
+    "period", NormalPrior(-1.5, 1.5), per_input=True, role="period", prior_at=period_prior
 )
 """Where the inputs are not known, a fifteenth of the range, as for 600 evenly spaced rows."""
 
-LOCATION = Parameter("location", Normal(0.0, 2.0), positive=False, per_input=True, role="location")
+LOCATION = Parameter(
+    "location", NormalPrior(0.0, 2.0), positive=False, per_input=True, role="location"
+)
 """Where the line crosses zero: inside the data or a few ranges beyond."""
 
-CHANGE_LOCATION = Parameter("location", Normal(0.0, 1.0), positive=False, role="change")
+CHANGE_LOCATION = Parameter("location", NormalPrior(0.0, 1.0), positive=False, role="change")
 """Inside the data, where a change can be seen."""
 
-STEEPNESS = Parameter("steepness", Normal(2.3, 1.0), role="steepness")
+STEEPNESS = Parameter("steepness", NormalPrior(2.3, 1.0), role="steepness")
 """A passage of about a tenth of the range (10 per unit of input)."""
 
-WIDTH = Parameter("width", Normal(0.0, 0.8), role="width")
+WIDTH = Parameter("width", NormalPrior(0.0, 0.8), role="width")
 """A window over about a third of the range."""
 
 WAVE_PARAMETERS = (WAVE_LENGTHSCALE, PERIOD)
 CHANGE_PARAMETERS: tuple[Parameter, ...] = (CHANGE_LOCATION, STEEPNESS)
 WINDOW_PARAMETERS: tuple[Parameter, ...] = (CHANGE_LOCATION, STEEPNESS, WIDTH)
 
-WEIGHT = Parameter("weights", Normal(0.0, 1.5), positive=False, start=_start_normal(0.0, 1.0))
+WEIGHT = Parameter("weights", NormalPrior(0.0, 1.5), positive=False, start=_start_normal(0.0, 1.0))
 """Log odds of a term's share in a sum of unit scale against the last term's."""
 
 
@@ -220,13 +231,31 @@ def _scaled_bessel_less_one(z: tf.Tensor) -> tf.Tensor:
 BUILT_IN = {
     family.name: family
     for family in (
-        Family("SE", squared_exponential, (LENGTHSCALE,), VARIANCE, True, route="square"),
-        Family("RQ", rational_quadratic, (LENGTHSCALE, MIXTURE), VARIANCE, True, route="rational"),
-        Family("OU", ornstein_uhlenbeck, (LENGTHSCALE,), VARIANCE, True, route="rough"),
-        Family("PER", periodic, WAVE_PARAMETERS, VARIANCE, True, route="wave"),
-        Family("PER0", periodic_without_constant, WAVE_PARAMETERS, VARIANCE, True, route="centred"),
-        Family("LIN", linear, (LOCATION,), SLOPE_VARIANCE, route="outer"),
-        Family("C", constant, (), VARIANCE, True, uses_input=False, route="one"),
-        Family("WN", no_signal, (), NOISE_VARIANCE, True, uses_input=False, route="noise"),
+        Family("SE", squared_exponential, (LENGTHSCALE,), VARIANCE, True, evaluation_path="square"),
+        Family(
+            "RQ",
+            rational_quadratic,
+            (LENGTHSCALE, MIXTURE),
+            VARIANCE,
+            True,
+            evaluation_path="rational",
+        ),
+        Family(
+            "OU", ornstein_uhlenbeck, (LENGTHSCALE,), VARIANCE, True, evaluation_path="exponential"
+        ),
+        Family("PER", periodic, WAVE_PARAMETERS, VARIANCE, True, evaluation_path="periodic"),
+        Family(
+            "PER0",
+            periodic_without_constant,
+            WAVE_PARAMETERS,
+            VARIANCE,
+            True,
+            evaluation_path="centred",
+        ),
+        Family("LIN", linear, (LOCATION,), SLOPE_VARIANCE, evaluation_path="rank one"),
+        Family("C", constant, (), VARIANCE, True, uses_input=False, evaluation_path="constant"),
+        Family(
+            "WN", no_signal, (), NOISE_VARIANCE, True, uses_input=False, evaluation_path="noise"
+        ),
     )
 }

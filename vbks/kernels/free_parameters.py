@@ -10,7 +10,7 @@ is kept, everything else is drawn independently:
   is the symbol times λ = −½(x−x')², one λ for every such leaf on the same input. A product of two
   has twice the same derivative, so their lengthscales count once. (As a polynomial λ would raise
   the degree beyond that of any other derivative, so it may stand as a symbol too). The same holds
-  for a rough leaf, with λ = −|x−x'|;
+  for an exponential leaf, with λ = −|x−x'|;
 - a constant is one;
 - white noise is one where x and x' are the same row and zero elsewhere;
 - other families, and the sigmoids of changes, are functions that satisfy no linear relation with
@@ -102,7 +102,7 @@ class _Points:
         self.is_distinct = np.arange(self.num) < half
         self.x1, self.x2 = self.draw_both(self.num_inputs)
         self.log_square = self.where_distinct(self.draw(self.num_inputs), 0)
-        self.log_rough = self.where_distinct(self.draw(self.num_inputs), 0)
+        self.log_distance = self.where_distinct(self.draw(self.num_inputs), 0)
 
     def draw(self, *shape: int) -> Elements:
         """Random elements, the last axis going over the pairs."""
@@ -178,7 +178,7 @@ def _gates(node: Node, points: _Points) -> list[_Dual]:
 def _leaf(node: Node, points: _Points) -> _Dual:
     assert isinstance(node.expression, Leaf)
     family = family_of(node.expression.family)
-    if family.route == "noise" and node.scale == NOISE_SLOT:
+    if family.evaluation_path == "noise" and node.scale == NOISE_SLOT:
         return _without_slots(points.where_distinct(0, 0))
     unit = _unit_leaf(node, family, points)
     if node.scale is None:
@@ -191,17 +191,17 @@ def _leaf(node: Node, points: _Points) -> _Dual:
 
 
 def _unit_leaf(node: Node, family: Family, points: _Points) -> _Dual:
-    match family.route:
-        case "one":
+    match family.evaluation_path:
+        case "constant":
             return _without_slots(points.where_distinct(1, 1))
         case "noise":
             return _without_slots(points.where_distinct(0, 1))
-        case "outer":
+        case "rank one":
             return _line(_inputs(node, points), points)
         case "square":
             return _exponential(node, points.log_square, points)
-        case "rough":
-            return _exponential(node, points.log_rough, points)
+        case "exponential":
+            return _exponential(node, points.log_distance, points)
     num_slots = sum(map(len, node.slots.values()))
     value, gradient = points.draw(), points.draw(num_slots)
     if not family.stationary:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vbks.arrays import Array
-from vbks.kernels.parameters import Fixed, Prior
+from vbks.kernels.parameters import FixedPrior, Prior
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,6 @@ class GivenValues:
     def priors(self, priors: Sequence[Prior]) -> tuple[Prior, ...]:
         """The priors of all slots, of which those that are fixed know their values."""
         return tuple(
-            Fixed(self.theta[slot]) if slot in self.fixed else prior
+            FixedPrior(self.theta[slot]) if slot in self.fixed else prior
             for slot, prior in enumerate(priors)
         )

@@ -164,7 +164,7 @@ class _Builder:
 
     def _leaf(self, leaf: Leaf, path: str, scaled: bool, merge_noise: bool) -> Node:
         family = family_of(leaf.family)
-        if family.route == "noise" and merge_noise and not self.noise_is_merged:
+        if family.evaluation_path == "noise" and merge_noise and not self.noise_is_merged:
             self.noise_is_merged = True
             return Node(leaf, NOISE_SLOT, {}, None, ())
         scale = self.take(path, family.variance, 0, None) if scaled else None
@@ -220,5 +220,5 @@ def _scale_carrier(product: Product) -> int:
     for i, factor in enumerate(product.factors):
         if not isinstance(factor, Leaf):
             return i
-    routes = [family_of(leaf.family).route for leaf in leaves(product)]
-    return routes.index("noise") if "noise" in routes else 0
+    paths = [family_of(leaf.family).evaluation_path for leaf in leaves(product)]
+    return paths.index("noise") if "noise" in paths else 0

@@ -17,7 +17,7 @@ LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
 
 @dataclass(frozen=True)
-class Normal:
+class NormalPrior:
     """A normal prior on an unconstrained value: the logarithm of a positive parameter."""
 
     mean: float
@@ -44,7 +44,7 @@ class Normal:
 
 
 @dataclass(frozen=True)
-class StudentT:
+class StudentTPrior:
     """Student's t with ``df`` degrees of freedom: a bell whose tails leave outliers alone."""
 
     mean: float
@@ -76,7 +76,7 @@ class StudentT:
 
 
 @dataclass(frozen=True)
-class Flat:
+class FlatPrior:
     """No preference for any unconstrained value: an improper density of one everywhere."""
 
     @property
@@ -95,10 +95,10 @@ class Flat:
 
 
 @dataclass(frozen=True)
-class Mixture:
+class MixturePrior:
     """One of several normals, each as probable as the others."""
 
-    parts: tuple[Normal, ...]
+    parts: tuple[NormalPrior, ...]
 
     @property
     def centre(self) -> float:
@@ -127,7 +127,7 @@ class Mixture:
 
 
 @dataclass(frozen=True)
-class Fixed:
+class FixedPrior:
     """No prior but a value that is known, and is not to be learned."""
 
     value: float
@@ -147,7 +147,7 @@ class Fixed:
         return np.full_like(shares, self.value)
 
 
-Prior: TypeAlias = Normal | StudentT | Flat | Mixture | Fixed
+Prior: TypeAlias = NormalPrior | StudentTPrior | FlatPrior | MixturePrior | FixedPrior
 """A prior on an unconstrained value.
 
 Its ``precision`` is a curvature to scale steps by, zero where it has none.
@@ -228,12 +228,12 @@ class Parameter:
     """
 
     name: str
-    prior: Normal
+    prior: NormalPrior
     positive: bool = True
     per_input: bool = False
     start: Start | None = None
     role: Role | None = None
-    prior_at: Callable[[InputSummary], Normal] | None = None
+    prior_at: Callable[[InputSummary], NormalPrior] | None = None
 
     def draw_start(self, rng: np.random.Generator, summary: InputSummary) -> float:
         """Draw one unconstrained starting value."""

@@ -13,24 +13,32 @@ from vbks.data.signals.summaries import pooled
 from vbks.errors import DataError, GrammarError
 from vbks.grammar.expression import Leaf
 from vbks.kernels.layout import NOISE_SLOT, Layout, Node, Slot
-from vbks.kernels.parameters import LOG_ROOT_TWO_PI, Fixed, Flat, Mixture, Normal, Prior, StudentT
+from vbks.kernels.parameters import (
+    LOG_ROOT_TWO_PI,
+    FixedPrior,
+    FlatPrior,
+    MixturePrior,
+    NormalPrior,
+    Prior,
+    StudentTPrior,
+)
 
 FLATTER = 10.0
 """How many times wider the priors of "flat" are than ours. They cost a few hundredths of a nat
 where ours cost several, and keep numbers that data do not determine from running away."""
 
-SKC_NOISE = Normal(0.0, math.sqrt(0.2))
+SKC_NOISE = NormalPrior(0.0, math.sqrt(0.2))
 """Prior of the noise in SKC: about the variance of the data. The paper gives variances, we have
 sds."""
 
 SKC_PRIORS: dict[tuple[str, str], Prior] = {
     ("WN", "variance"): SKC_NOISE,
-    ("LIN", "variance"): Flat(),
-    ("LIN", "location"): Flat(),
-    ("SE", "variance"): Flat(),
-    ("SE", "lengthscales"): Normal(0.0, math.sqrt(0.01)),
-    ("PER", "variance"): Flat(),
-    ("PER", "lengthscales"): StudentT(0.0, 1.0, 4.0),
+    ("LIN", "variance"): FlatPrior(),
+    ("LIN", "location"): FlatPrior(),
+    ("SE", "variance"): FlatPrior(),
+    ("SE", "lengthscales"): NormalPrior(0.0, math.sqrt(0.01)),
+    ("PER", "variance"): FlatPrior(),
+    ("PER", "lengthscales"): StudentTPrior(0.0, 1.0, 4.0),
 }
 """Families and parameters as in appendix I of the SKC paper, but for periods, which need data."""
 
@@ -68,7 +76,7 @@ def _vbks_priors(
     return tuple(_prior_of(slot, summaries) for slot in layout.slots)
 
 
-def _prior_of(slot: Slot, summaries: Sequence[InputSummary]) -> Normal:
+def _prior_of(slot: Slot, summaries: Sequence[InputSummary]) -> NormalPrior:
     if slot.parameter.prior_at is None or not summaries:
         return slot.parameter.prior
     own = pooled(summaries) if slot.dim is None else summaries[slot.dim]
@@ -92,7 +100,7 @@ def _flat_priors(
     layout: Layout, summaries: Sequence[InputSummary], num_rows: int
 ) -> tuple[Prior, ...]:
     priors = (_prior_of(slot, summaries) for slot in layout.slots)
-    return tuple(Normal(prior.mean, FLATTER * prior.sd) for prior in priors)
+    return tuple(NormalPrior(prior.mean, FLATTER * prior.sd) for prior in priors)
 
 
 _PRESETS: dict[str, Callable[[Layout, Sequence[InputSummary], int], tuple[Prior, ...]]] = {
@@ -114,7 +122,7 @@ def _leaf_slots(node: Node) -> Iterator[tuple[str, str, int]]:
 
 def _skc_period(
     layout: Layout, slot: Slot, summaries: Sequence[InputSummary], num_rows: int
-) -> Mixture:
+) -> MixturePrior:
     """Below the shortest possible period or well below the longest, as the paper has it."""
     if len(summaries) != layout.num_inputs or num_rows < 1:
         raise DataError(
@@ -126,7 +134,9 @@ def _skc_period(
     extent = max(x.high for x in inputs) - min(x.low for x in inputs)
     shortest = math.log(SKC_SHORTEST_PERIOD * extent / num_rows)
     longest = math.log(SKC_LONGEST_PERIOD * extent)
-    return Mixture((Normal(shortest - 0.5, math.sqrt(0.25)), Normal(longest - 2.0, math.sqrt(0.5))))
+    return MixturePrior(
+        (NormalPrior(shortest - 0.5, math.sqrt(0.25)), NormalPrior(longest - 2.0, math.sqrt(0.5)))
+    )
 
 
 class Priors:
@@ -143,15 +153,15 @@ class Priors:
         self.mean: Array = np.zeros(shape)
         self.precision: Array = np.zeros(shape)
         is_normal = np.zeros(shape, bool)
-        self._others: dict[StudentT | Mixture, Mask] = {}
+        self._others: dict[StudentTPrior | MixturePrior, Mask] = {}
         for row, priors in enumerate(priors_of_rows):
             own = (row, slice(len(priors)))
-            self.used[own] = [not isinstance(prior, Fixed) for prior in priors]
+            self.used[own] = [not isinstance(prior, FixedPrior) for prior in priors]
             self.mean[own] = [prior.centre for prior in priors]
             self.precision[own] = [prior.precision for prior in priors]
-            is_normal[own] = [isinstance(prior, Normal) for prior in priors]
+            is_normal[own] = [isinstance(prior, NormalPrior) for prior in priors]
             for slot, prior in enumerate(priors):
-                if isinstance(prior, StudentT | Mixture):
+                if isinstance(prior, StudentTPrior | MixturePrior):
                     self._others.setdefault(prior, np.zeros(shape, bool))[row, slot] = True
         self._normal_precision: Array = np.where(is_normal, self.precision, 0.0)
         log_roots = 0.5 * np.log(np.where(is_normal, self.precision, 1.0))

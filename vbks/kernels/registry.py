@@ -42,7 +42,7 @@ def own_families() -> dict[str, Family]:
     """The families that were registered here, as far as formulas describe them."""
     with LOCK:
         added = {name: f for name, f in _FAMILIES.items() if name not in BUILT_IN}
-    return {name: family for name, family in added.items() if family.route != "opaque"}
+    return {name: family for name, family in added.items() if family.evaluation_path != "opaque"}
 
 
 def take_families(families: Mapping[str, Family]) -> None:
@@ -100,7 +100,13 @@ def register_opaque(
             raise GrammarError(f"family {name!r} is already registered. Give yours another name.")
         declare(FamilyRules(name, stationary=stationary))
         _FAMILIES[name] = Family(
-            name, no_formula, parameters, VARIANCE, stationary, route="opaque", prototype=prototype
+            name,
+            no_formula,
+            parameters,
+            VARIANCE,
+            stationary,
+            evaluation_path="opaque",
+            prototype=prototype,
         )
         return _FAMILIES[name]
 

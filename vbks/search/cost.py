@@ -159,7 +159,7 @@ def _collapsed(elements: int, expression: Expression) -> float:
 def _per_element(expression: Expression, of_one_leaf: float) -> float:
     """Seconds of a number in kernel matrices, from those if there is a single quick leaf."""
     own = leaves(expression)
-    num_slow = sum(family_of(leaf.family).route in ("dense", "opaque") for leaf in own)
+    num_slow = sum(family_of(leaf.family).evaluation_path in ("formula", "opaque") for leaf in own)
     quick = of_one_leaf * (1.0 + LEAF_SHARE * (len(own) - 1))
     return quick + SECONDS_PER_SLOW_ELEMENT * num_slow
 

@@ -258,7 +258,7 @@ def _expression(record: Record) -> Expression:
 def refuse_opaque(expression: Expression, what: str = "saved") -> None:
     """Refuse an expression that another process could not make sense of."""
     for leaf in leaves(expression):
-        if family_of(leaf.family).route == "opaque":
+        if family_of(leaf.family).evaluation_path == "opaque":
             raise FileError(
                 f"'{expression}' cannot be {what}: '{leaf.family}' is a GPflow kernel that only "
                 "this program knows. Fit without it, or give its formula to vbks.register_family."

@@ -11,12 +11,12 @@ from vbks.arrays import Array
 from vbks.data.signals.input_summary import InputSummary
 from vbks.errors import DataError, GrammarError
 from vbks.kernels.layout import lay_out
-from vbks.kernels.parameters import Flat, Mixture, Normal, Prior, StudentT
+from vbks.kernels.parameters import FlatPrior, MixturePrior, NormalPrior, Prior, StudentTPrior
 from vbks.kernels.priors import Priors, slot_priors
 
-NORMAL = Normal(-0.7, 1.5)
-STUDENT_T = StudentT(0.3, 2.0, 4.0)
-MIXTURE = Mixture((Normal(-2.0, 0.5), Normal(1.0, 0.2)))
+NORMAL = NormalPrior(-0.7, 1.5)
+STUDENT_T = StudentTPrior(0.3, 2.0, 4.0)
+MIXTURE = MixturePrior((NormalPrior(-2.0, 0.5), NormalPrior(1.0, 0.2)))
 PROPER = (NORMAL, STUDENT_T, MIXTURE)
 
 X = np.linspace(-8.0, 8.0, 41)
@@ -27,11 +27,11 @@ NUM_ROWS = 350
 
 def scipy_density(prior: Prior, x: Array) -> Array:
     match prior:
-        case Normal(mean, sd):
+        case NormalPrior(mean, sd):
             return stats.norm.pdf(x, mean, sd)
-        case StudentT(mean, scale, df):
+        case StudentTPrior(mean, scale, df):
             return stats.t.pdf(x, df, mean, scale)
-        case Mixture(parts):
+        case MixturePrior(parts):
             return np.mean([scipy_density(part, x) for part in parts], axis=0)
     raise AssertionError(prior)
 
@@ -48,14 +48,14 @@ def test_log_density__is_that_of_scipy(prior: Prior) -> None:
     np.testing.assert_allclose(value, np.log(scipy_density(prior, X)), rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.parametrize("prior", [*PROPER, Flat()])
+@pytest.mark.parametrize("prior", [*PROPER, FlatPrior()])
 def test_slope__is_that_of_differences(prior: Prior) -> None:
     up, down = prior.log_density(X + 1e-5)[0], prior.log_density(X - 1e-5)[0]
     _, slope = prior.log_density(X)
     np.testing.assert_allclose(slope, (up - down) / 2e-5, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("prior", [NORMAL, STUDENT_T, Flat(), Mixture((NORMAL,))])
+@pytest.mark.parametrize("prior", [NORMAL, STUDENT_T, FlatPrior(), MixturePrior((NORMAL,))])
 def test_precision__is_minus_the_curvature_at_the_centre(prior: Prior) -> None:
     _, slopes = prior.log_density(prior.centre + np.array([-1e-5, 1e-5]))
     assert prior.precision == pytest.approx((slopes[0] - slopes[1]) / 2e-5, rel=1e-6)
@@ -74,7 +74,7 @@ def test_mixture__has_a_density_far_from_all_parts() -> None:
 
 @pytest.mark.parametrize("prior", PROPER)
 def test_draws__have_the_density(prior: Prior) -> None:
-    assert not isinstance(prior, Flat)
+    assert not isinstance(prior, FlatPrior)
     draws = prior.draw((np.arange(20_000) + 0.5) / 20_000)
     shares, edges = np.histogram(draws, np.linspace(-6.0, 6.0, 25))
     for share, low, high in zip(shares / len(draws), edges[:-1], edges[1:], strict=True):
@@ -83,15 +83,15 @@ def test_draws__have_the_density(prior: Prior) -> None:
 
 
 def test_flat__has_no_preference() -> None:
-    value, slope = Flat().log_density(X)
+    value, slope = FlatPrior().log_density(X)
     np.testing.assert_array_equal([value, slope], np.zeros((2, len(X))))
 
 
 ROWS: list[tuple[Prior, ...]] = [
-    (NORMAL, STUDENT_T, Flat()),
-    (Normal(2.0, 0.1),),
+    (NORMAL, STUDENT_T, FlatPrior()),
+    (NormalPrior(2.0, 0.1),),
     (MIXTURE, NORMAL, STUDENT_T, MIXTURE),
-    (Flat(), Flat()),
+    (FlatPrior(), FlatPrior()),
 ]
 
 
@@ -140,19 +140,19 @@ def test_vbks_priors__are_those_of_the_layout() -> None:
 
 def test_skc_priors__are_those_of_the_paper() -> None:
     priors = skc("SE + LIN + PER + WN * LIN")
-    assert priors[".noise"] == Normal(0.0, math.sqrt(0.2))
-    assert priors[".kernels[0].variance"] == Flat()
-    assert priors[".kernels[0].lengthscales"] == Normal(0.0, 0.1)
-    assert priors[".kernels[1].variance"] == Flat()
-    assert priors[".kernels[1].location"] == Flat()
-    assert priors[".kernels[2].variance"] == Flat()
-    assert priors[".kernels[2].lengthscales"] == StudentT(0.0, 1.0, 4.0)
-    assert priors[".kernels[3].kernels[0].noise"] == Normal(0.0, math.sqrt(0.2))
+    assert priors[".noise"] == NormalPrior(0.0, math.sqrt(0.2))
+    assert priors[".kernels[0].variance"] == FlatPrior()
+    assert priors[".kernels[0].lengthscales"] == NormalPrior(0.0, 0.1)
+    assert priors[".kernels[1].variance"] == FlatPrior()
+    assert priors[".kernels[1].location"] == FlatPrior()
+    assert priors[".kernels[2].variance"] == FlatPrior()
+    assert priors[".kernels[2].lengthscales"] == StudentTPrior(0.0, 1.0, 4.0)
+    assert priors[".kernels[3].kernels[0].noise"] == NormalPrior(0.0, math.sqrt(0.2))
 
 
 def test_skc_period__is_about_ten_steps_or_a_fifth_of_the_range() -> None:
     period = skc("PER")[".period"]
-    assert isinstance(period, Mixture)
+    assert isinstance(period, MixturePrior)
     short, long = period.parts
     assert short.mean == pytest.approx(math.log(10 * 3.5 / NUM_ROWS) - 0.5)
     assert long.mean == pytest.approx(math.log(3.5 / 5) - 2.0)
@@ -228,7 +228,7 @@ def test_period_prior__keeps_a_width_where_there_are_few_places() -> None:
 
 def test_period_prior__without_inputs_is_the_familys() -> None:
     layout = lay_out("PER")
-    assert slot_priors(layout)[layout.names.index(".period")] == Normal(-1.5, 1.5)
+    assert slot_priors(layout)[layout.names.index(".period")] == NormalPrior(-1.5, 1.5)
 
 
 def test_flat_prior__of_a_period_is_ten_times_wider_than_that_of_its_input() -> None:

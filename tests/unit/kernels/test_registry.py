@@ -9,14 +9,14 @@ from vbks.kernels.formula_checks import check_formula
 from vbks.kernels.free_parameters import num_free_parameters
 from vbks.kernels.gpflow.conversion import to_gpflow
 from vbks.kernels.layout import lay_out
-from vbks.kernels.parameters import Normal, Parameter
+from vbks.kernels.parameters import NormalPrior, Parameter
 from vbks.kernels.registry import family_of
 from vbks.kernels.starts.moved_periods import moved_periods
 from vbks.kernels.starts.starts import draw_starts
 from vbks.kernels.starts.suggestions import num_waves
 
-SCALE = Parameter("scale", Normal(0.0, 1.0), per_input=True)
-POWER = Parameter("power", Normal(0.0, 1.0))
+SCALE = Parameter("scale", NormalPrior(0.0, 1.0), per_input=True)
+POWER = Parameter("power", NormalPrior(0.0, 1.0))
 
 
 def cauchy(X1, X2, scale, power):
@@ -69,7 +69,7 @@ def test_built_in_family__cannot_be_replaced():
     [
         (cauchy, SCALE, "needs a list of Parameter"),
         (cauchy, [SCALE, SCALE], "cannot have a parameter 'scale'"),
-        (cauchy, [Parameter("variance", Normal(0, 1))], "cannot have a parameter 'variance'"),
+        (cauchy, [Parameter("variance", NormalPrior(0, 1))], "cannot have a parameter 'variance'"),
         (cauchy, [SCALE], "formula of family 'BAD' fails"),
         (lambda X1, X2: X1 - X2, [], r"gives shape \(2, 3, 1\).*add up over the last axis"),
         (lambda X1, X2: 1.0, [], r"gives shape \(\).*each pair of rows.*is the family C"),
@@ -117,7 +117,7 @@ def cosine(X1, X2, turn):
 
 
 def test_own_period__starts_where_the_data_suggest_and_is_tried_elsewhere():
-    turn = Parameter("turn", Normal(-1.5, 1.5), per_input=True, role="period")
+    turn = Parameter("turn", NormalPrior(-1.5, 1.5), per_input=True, role="period")
     vbks.register_family("COS", cosine, [turn], stationary=True)
     layout = lay_out("COS + SE")
     slot = layout.names.index(".kernels[0].turn")

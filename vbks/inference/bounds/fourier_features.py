@@ -21,18 +21,18 @@ from vbks.errors import DataError, GrammarError
 from vbks.grammar.expression import Expression, Leaf, leaves
 from vbks.grammar.parser import parse
 from vbks.inference.bounds.covariance import ExpressionCovariance, as_array, as_inputs
-from vbks.kernels.bank.terms import Outer, Term, family_at, terms_of
+from vbks.kernels.bank.terms import RankOne, Term, family_at, terms_of
 from vbks.kernels.layout import Node, lay_out
 from vbks.kernels.registry import family_of
 
 NUM_DRAWS = 20
 """Draws of the stochastic bound: its standard error is then a fifth of what draws differ by."""
 
-RANDOM = ("square", "rational", "wave", "rough")
-"""Routes of the families whose frequencies are drawn."""
+RANDOM = ("square", "rational", "periodic", "exponential")
+"""Evaluation paths of the families whose frequencies are drawn."""
 
-EXACT = ("one", "outer", "noise")
-"""Routes of the families whose features are known, white noise having none."""
+EXACT = ("constant", "rank one", "noise")
+"""Evaluation paths of the families whose features are known, white noise having none."""
 
 
 class Estimate(NamedTuple):
@@ -101,7 +101,7 @@ class FeatureSampler:
         self._terms = tuple(
             _FeatureTerm(X, theta, _envelope(term, theta, X), _stationary(term))
             for whole in terms_of(layout)
-            if not whole.by_route("noise")
+            if not whole.by_path("noise")
             for term in _with_lines(whole)
         )
         self._weights = np.array([t.variance if t.is_random else 0.0 for t in self._terms])
@@ -170,15 +170,15 @@ def _frequencies(
     """
     values = {name: np.exp(theta[list(slots)]) for name, slots in leaf.slots.items()}
     size = (count, num_inputs)
-    match family_at(leaf).route:
-        case "wave":
+    match family_at(leaf).evaluation_path:
+        case "periodic":
             mean = np.broadcast_to(0.5 / np.square(values["lengthscales"]), size)
             multiples = rng.poisson(mean) - rng.poisson(mean)
             return np.asarray(2.0 * math.pi * multiples / values["period"])
         case "rational":
             precision = rng.gamma(values["alpha"], 1.0 / values["alpha"], size=(count, 1))
             return np.asarray(np.sqrt(precision) * rng.normal(size=size) / values["lengthscales"])
-        case "rough":
+        case "exponential":
             return np.asarray(rng.standard_cauchy(size) / values["lengthscales"])
     return np.asarray(rng.normal(size=size) / values["lengthscales"])
 
@@ -191,24 +191,24 @@ def _inputs_of(leaf: Node, num_inputs: int) -> list[int]:
 
 def _stationary(term: Term) -> tuple[Node, ...]:
     """The leaves of a term whose frequencies are drawn."""
-    return tuple(leaf for leaf in term.leaves if family_at(leaf).route in RANDOM)
+    return tuple(leaf for leaf in term.leaves if family_at(leaf).evaluation_path in RANDOM)
 
 
 def _with_lines(term: Term) -> Iterator[Term]:
     """The terms that a term becomes when linear leaves on many inputs are written as lines."""
     sums = [
-        [Outer("line", dim, (slot,)) for dim, slot in enumerate(leaf.slots["location"])]
-        for leaf in term.by_route("outer")
+        [RankOne("line", dim, (slot,)) for dim, slot in enumerate(leaf.slots["location"])]
+        for leaf in term.by_path("rank one")
     ]
     for lines in cartesian(*sums):
-        yield term * Term(outers=lines)
+        yield term * Term(rank_ones=lines)
 
 
 def _envelope(term: Term, theta: Array, X: Array) -> Array:
     """√scale times the functions of a term at rows X: [N]."""
     log_scale = sum(theta[slot] for slot in term.scales)
     share = math.prod(_share(theta, slots, place) for slots, place in term.shares)
-    functions = [_outer(outer, theta, X[:, outer.dim]) for outer in term.outers]
+    functions = [_rank_one(rank_one, theta, X[:, rank_one.dim]) for rank_one in term.rank_ones]
     scale = np.full(len(X), math.sqrt(math.exp(log_scale) * share))
     return np.asarray(math.prod(functions, start=scale))
 
@@ -217,23 +217,23 @@ def _share(theta: Array, slots: tuple[int, ...], place: int) -> float:
     return float(softmax([*theta[list(slots)], 0.0])[place])
 
 
-def _outer(outer: Outer, theta: Array, x: Array) -> Array:
+def _rank_one(rank_one: RankOne, theta: Array, x: Array) -> Array:
     """A function of one input that enters a kernel as a(x) a(x'): [N]."""
-    distance = x - theta[outer.slots[0]]
-    if outer.kind == "line":
+    distance = x - theta[rank_one.slots[0]]
+    if rank_one.kind == "line":
         return np.asarray(distance)
-    steepness = math.exp(theta[outer.slots[1]])
-    if outer.kind in ("before", "after"):
-        sign = 1.0 if outer.kind == "after" else -1.0
+    steepness = math.exp(theta[rank_one.slots[1]])
+    if rank_one.kind in ("before", "after"):
+        sign = 1.0 if rank_one.kind == "after" else -1.0
         return np.asarray(expit(sign * steepness * distance))
-    half = 0.5 * math.exp(theta[outer.slots[2]])
+    half = 0.5 * math.exp(theta[rank_one.slots[2]])
     inside = expit(steepness * (half + distance)) * expit(steepness * (half - distance))
-    return np.asarray(inside if outer.kind == "inside" else 1.0 - inside)
+    return np.asarray(inside if rank_one.kind == "inside" else 1.0 - inside)
 
 
 def _check_has_features(expression: Expression) -> None:
     for leaf in leaves(expression):
-        if family_of(leaf.family).route not in RANDOM + EXACT:
+        if family_of(leaf.family).evaluation_path not in RANDOM + EXACT:
             raise GrammarError(
                 f"'{leaf}' in '{expression}' has no random Fourier features. Families that have: "
                 "C, LIN, PER, RQ, SE, WN."

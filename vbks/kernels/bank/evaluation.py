@@ -15,7 +15,7 @@ from vbks.kernels.bank.formula_terms import (
     add_formula_terms,
     formula_leaves,
     log_scales,
-    outers_at,
+    rank_ones_at,
     signs,
 )
 from vbks.kernels.bank.structure import DenseKind, Structure
@@ -79,7 +79,7 @@ def _num_signal(structure: Structure) -> tf.Tensor:
 
 
 def _values(structure: Structure, theta: tf.Tensor) -> tf.Tensor:
-    """All numbers that indices may point at: θ, 0, log 0, log shares, of centred waves: [V, S]."""
+    """All numbers that indices may point at: θ, 0, log 0, log shares, of centred leaves: [V, S]."""
     S = tf.shape(theta)[1]
     constants = tf.repeat(tf.constant([[0.0], [LOG_ZERO]], theta.dtype), S, axis=1)
     values = tf.concat([tf.reshape(tf.transpose(theta, [0, 2, 1]), [-1, S]), constants], axis=0)
@@ -99,9 +99,9 @@ def _diagonal(
 ) -> tf.Tensor:
     """Some terms at x' = x, where all leaves with features but lines are 1, added up: [K, S, n]."""
     values = _values(structure, theta)
-    outers = outers_at(structure, values, X, members)
+    rank_ones = rank_ones_at(structure, values, X, members)
     scale = signs(structure, members, values.dtype) * tf.exp(log_scales(structure, values, members))
-    terms = scale[..., tf.newaxis] * tf.square(outers)
+    terms = scale[..., tf.newaxis] * tf.square(rank_ones)
     if dense_kinds:
         points = X[:, tf.newaxis]
         leaves = formula_leaves(structure, dense_kinds, values, points, points)[..., 0]

@@ -1,7 +1,7 @@
 """Terms w · a(x) a(x') · exp(E(x, x')) of many kernels, with their gradients.
 
 Scales and shares make w, lines and gates the vector a, squared exponential, periodic, rational
-quadratic and rough leaves the exponent E.
+quadratic and exponential leaves the exponent E.
 """
 
 from __future__ import annotations
@@ -10,22 +10,22 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from vbks.kernels.bank.features import TWO_PI, Outers, Quadratics, Waves, add_up
+from vbks.kernels.bank.features import TWO_PI, PeriodicFeatures, Quadratics, RankOnes, add_up
 from vbks.kernels.bank.structure import Structure
 from vbks.kernels.bank.sweeps import (
     Exponent,
+    ExponentialLeaves,
     Ratio,
-    Rough,
     line_sweep,
     mixed_sweep,
-    outer_sweep,
     plain_sweep,
+    rank_one_sweep,
     rational_sweep,
 )
 
 
 class ExponentGradients(NamedTuple):
-    """Gradients of relevances [T, D, S] and constants [T, S], of κ and ω of all waves [L, S]."""
+    """Gradients of relevances [T, D, S] and constants [T, S], of κ and ω of all cosines [L, S]."""
 
     relevance: tf.Tensor
     constant: tf.Tensor
@@ -37,17 +37,21 @@ class Exponents:
     """The features of the exponents of some terms."""
 
     def __init__(
-        self, quadratics: Quadratics, waves: Waves, relevance: tf.Tensor, log_scale: tf.Tensor
+        self,
+        quadratics: Quadratics,
+        periodics: PeriodicFeatures,
+        relevance: tf.Tensor,
+        log_scale: tf.Tensor,
     ) -> None:
-        self.quadratics, self.waves = quadratics, waves
-        constant = log_scale - tf.reduce_sum(waves.weight, axis=1)
+        self.quadratics, self.periodics = quadratics, periodics
+        constant = log_scale - tf.reduce_sum(periodics.weight, axis=1)
         left = quadratics.left(relevance, constant)
         shape = tf.concat([tf.shape(constant), tf.shape(quadratics.right)], axis=0)
-        right = tf.concat([tf.broadcast_to(quadratics.right, shape), waves.right], axis=2)
+        right = tf.concat([tf.broadcast_to(quadratics.right, shape), periodics.right], axis=2)
         self.whole = Exponent(
-            tf.concat([left, waves.left], axis=2),
+            tf.concat([left, periodics.left], axis=2),
             right,
-            tf.concat([right, waves.right_tangent], axis=2),
+            tf.concat([right, periodics.right_tangent], axis=2),
         )
 
     def split(self, counts: tf.Tensor) -> list[Exponent]:
@@ -57,10 +61,17 @@ class Exponents:
 
     def pull(self, pulled: tf.Tensor) -> ExponentGradients:
         """Gradients from the contraction of that of the exponents with the right features."""
-        num_squares, num_waves = tf.shape(self.quadratics.right)[0], tf.shape(self.waves.right)[2]
-        square, wave, tangent = tf.split(pulled, [num_squares, num_waves, num_waves], axis=2)
+        num_squares, num_periodic = (
+            tf.shape(self.quadratics.right)[0],
+            tf.shape(self.periodics.right)[2],
+        )
+        square, periodic, tangent = tf.split(
+            pulled, [num_squares, num_periodic, num_periodic], axis=2
+        )
         relevance, constant = self.quadratics.pull(square)
-        return ExponentGradients(relevance, constant, *self.waves.pull(wave, tangent, constant))
+        return ExponentGradients(
+            relevance, constant, *self.periodics.pull(periodic, tangent, constant)
+        )
 
 
 class FeatureTerms:
@@ -78,33 +89,35 @@ class FeatureTerms:
         center = tf.reduce_mean(X1, axis=0)
         self._make_exponents(X1 - center, X2 - center)
         self._make_ratios(num_inputs=tf.shape(X1)[1])
-        self._make_roughs(X1, X2)
-        self._make_outers(tf.concat([X1, X2], axis=0))
+        self._make_exponentials(X1, X2)
+        self._make_rank_ones(tf.concat([X1, X2], axis=0))
         self._sweep()
 
     def _read(self, slot_values: tf.Tensor) -> None:
         counts = self.structure.slot_counts
         groups = tf.split(slot_values, counts, num=10)
-        scale, square, wave, ratio, period, alpha, rough, location, steepness, width = groups
-        self.inverse = tf.exp(-2.0 * tf.concat([square, wave, ratio], axis=0))
-        self.square, self.wave, self.ratio = tf.split(self.inverse, counts[1:4], num=3)
+        scale, square, periodic, ratio, period, alpha, exponential, location, steepness, width = (
+            groups
+        )
+        self.inverse = tf.exp(-2.0 * tf.concat([square, periodic, ratio], axis=0))
+        self.square, self.periodic, self.ratio = tf.split(self.inverse, counts[1:4], num=3)
         self.frequency = TWO_PI * tf.exp(-period)
         self.alpha = tf.exp(alpha)
-        self.rough = tf.exp(-rough)
-        self.outer_values = location, tf.exp(steepness), tf.exp(width)
+        self.exponential = tf.exp(-exponential)
+        self.rank_one_values = location, tf.exp(steepness), tf.exp(width)
         num_terms = tf.shape(self.structure.term_candidate)[0]
         self.log_scale = add_up(scale, self.structure.scale_term, num_terms)
 
     def _make_exponents(self, Z1: tf.Tensor, Z2: tf.Tensor) -> None:
         """Features of terms with one periodic leaf at most, and of mixed ones with more columns."""
-        plain, rational, outer, mixed, *_ = self.counts
-        simple, num_inputs = plain + rational + outer, tf.shape(Z1)[1]
+        plain, rational, rank_one, mixed, *_ = self.counts
+        simple, num_inputs = plain + rational + rank_one, tf.shape(Z1)[1]
         self.quadratics = Quadratics(Z1, Z2)
         num = simple + mixed
         sums = add_up(self.square, self.structure.square_target, num * num_inputs)
         relevance = tf.reshape(sums, [num, num_inputs, self.num_samples])
-        places = self.structure.term_waves
-        few = places[:simple, : self.structure.waves_per_leaf]
+        places = self.structure.term_periodics
+        few = places[:simple, : self.structure.periodics_per_leaf]
         self.simple = self._exponents(relevance[:simple], self.log_scale[:simple], few, Z1, Z2)
         many = places[simple:num]
         self.mixed = self._exponents(relevance[simple:], self.log_scale[simple:num], many, Z1, Z2)
@@ -117,8 +130,8 @@ class FeatureTerms:
         Z1: tf.Tensor,
         Z2: tf.Tensor,
     ) -> Exponents:
-        waves = Waves(self.wave, self.frequency, self.structure, places, Z1, Z2)
-        return Exponents(self.quadratics, waves, relevance, log_scale)
+        periodics = PeriodicFeatures(self.periodic, self.frequency, self.structure, places, Z1, Z2)
+        return Exponents(self.quadratics, periodics, relevance, log_scale)
 
     def _make_ratios(self, num_inputs: tf.Tensor) -> None:
         structure, num = self.structure, self.structure.slot_counts[5]
@@ -126,46 +139,46 @@ class FeatureTerms:
         self.ratio_sums = tf.reshape(sums, [num, num_inputs, self.num_samples])
         relevance = -self.ratio_sums / tf.expand_dims(self.alpha, 1)
         left = self.quadratics.left(relevance, tf.ones_like(self.alpha))
-        plain, rational, outer, *_ = self.counts
+        plain, rational, rank_one, *_ = self.counts
         num = structure.rational_counts[1]
         lefts, alphas = (left[:num], left[num:]), (self.alpha[:num], self.alpha[num:])
         first = structure.rational_term[:num] - plain
-        second = structure.rational_term[num:] - (plain + rational + outer)
+        second = structure.rational_term[num:] - (plain + rational + rank_one)
         self.ratios = [
             Ratio(left, self.quadratics.right, alpha, term)
             for left, alpha, term in zip(lefts, alphas, (first, second), strict=True)
         ]
 
-    def _make_roughs(self, X1: tf.Tensor, X2: tf.Tensor) -> None:
-        plain, rational, outer, *_ = self.counts
-        num, num_inputs = tf.shape(self.structure.rough_term)[0], tf.shape(X1)[1]
-        sums = add_up(self.rough, self.structure.rough_target, num * num_inputs)
-        self.roughs = Rough(
+    def _make_exponentials(self, X1: tf.Tensor, X2: tf.Tensor) -> None:
+        plain, rational, rank_one, *_ = self.counts
+        num, num_inputs = tf.shape(self.structure.exponential_term)[0], tf.shape(X1)[1]
+        sums = add_up(self.exponential, self.structure.exponential_target, num * num_inputs)
+        self.exponentials = ExponentialLeaves(
             tf.reshape(sums, [num, num_inputs, self.num_samples]),
             tf.abs(tf.transpose(X1)[:, :, tf.newaxis] - tf.transpose(X2)[:, tf.newaxis]),
-            self.structure.rough_term - (plain + rational + outer),
+            self.structure.exponential_term - (plain + rational + rank_one),
         )
 
-    def _make_outers(self, X: tf.Tensor) -> None:
-        plain, rational, outer, mixed, dense, line, _ = self.counts
+    def _make_rank_ones(self, X: tf.Tensor) -> None:
+        plain, rational, rank_one, mixed, dense, line, _ = self.counts
         first = plain + rational
-        places = self.structure.term_outers[first : first + outer + mixed + dense + line]
-        self.outers = Outers(*self.outer_values, self.structure, places, X)
-        end = first + outer + mixed + dense
+        places = self.structure.term_rank_ones[first : first + rank_one + mixed + dense + line]
+        self.rank_ones = RankOnes(*self.rank_one_values, self.structure, places, X)
+        end = first + rank_one + mixed + dense
         self.line_scale = tf.expand_dims(tf.exp(self.log_scale[end : end + line]), -1)
 
     def _sweep(self) -> None:
         counts = self.structure.term_counts
-        left, right = tf.split(self.outers.value, self.num_points, axis=-1)
+        left, right = tf.split(self.rank_ones.value, self.num_points, axis=-1)
         a1 = tf.split(left, counts[2:6], num=4)
         a2 = tf.split(right, counts[2:6], num=4)
         self.line1 = a1[3]
-        plain, rational, outer = self.simple.split(counts[:3])
+        plain, rational, rank_one = self.simple.split(counts[:3])
         sweeps = (
             plain_sweep(plain),
             rational_sweep(rational, self.ratios[0]),
-            outer_sweep(outer, a1[0], a2[0]),
-            mixed_sweep(self.mixed.whole, self.ratios[1], self.roughs, a1[1], a2[1]),
+            rank_one_sweep(rank_one, a1[0], a2[0]),
+            mixed_sweep(self.mixed.whole, self.ratios[1], self.exponentials, a1[1], a2[1]),
             line_sweep(self.line_scale * a1[3], a2[3]),
         )
         self.terms = [terms for terms, _ in sweeps]
@@ -195,10 +208,10 @@ class FeatureTerms:
         structure, S = self.structure, self.num_samples
         taken_off = -tf.gather(upstream, structure.negative_candidate)
         by_row = tf.concat([upstream, taken_off], axis=0)
-        plain, rational, outer, mixed, line = (
+        plain, rational, rank_one, mixed, line = (
             pull(tf.gather(by_row, rows)) for pull, rows in zip(self.pulls, self.rows, strict=True)
         )
-        simple = self.simple.pull(tf.concat([plain, rational[0], outer[0]], axis=0))
+        simple = self.simple.pull(tf.concat([plain, rational[0], rank_one[0]], axis=0))
         general = self.mixed.pull(mixed[0])
         relevance = tf.concat([simple.relevance, general.relevance], axis=0)
 
@@ -209,9 +222,9 @@ class FeatureTerms:
 
         line1 = line[0] * self.line_scale
         none = tf.zeros([self.counts[4], S, tf.reduce_sum(self.num_points)], alpha.dtype)
-        sides = [(outer[1], outer[2]), (mixed[4], mixed[5]), (line1, line[1])]
-        of_outer, of_mixed, of_line = (tf.concat(side, axis=-1) for side in sides)
-        outers = self.outers.pull(tf.concat([of_outer, of_mixed, none, of_line], axis=0))
+        sides = [(rank_one[1], rank_one[2]), (mixed[4], mixed[5]), (line1, line[1])]
+        of_rank_one, of_mixed, of_line = (tf.concat(side, axis=-1) for side in sides)
+        rank_ones = self.rank_ones.pull(tf.concat([of_rank_one, of_mixed, none, of_line], axis=0))
 
         of_line = tf.reduce_sum(line1 * self.line1, axis=-1)
         scale = tf.concat([simple.constant, general.constant, none[..., 0], of_line], axis=0)
@@ -220,15 +233,15 @@ class FeatureTerms:
         square = tf.gather(tf.reshape(relevance, [-1, S]), structure.square_target)
         ratio = tf.gather(tf.reshape(ratio_sums, [-1, S]), structure.rational_target)
         weight = simple.weight + general.weight
-        rough = tf.gather(tf.reshape(mixed[3], [-1, S]), structure.rough_target)
+        exponential = tf.gather(tf.reshape(mixed[3], [-1, S]), structure.exponential_target)
         return tf.concat(
             [
                 tf.gather(scale, structure.scale_term),
                 -2.0 * self.inverse * tf.concat([square, weight, ratio], axis=0),
                 -self.frequency * (simple.frequency + general.frequency),
                 alpha,
-                -self.rough * rough,
-                *tf.unstack(outers, num=3, axis=1),
+                -self.exponential * exponential,
+                *tf.unstack(rank_ones, num=3, axis=1),
             ],
             axis=0,
         )

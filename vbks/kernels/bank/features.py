@@ -1,4 +1,4 @@
-"""The small arrays between θ and the sweeps: features of squares, waves and outer functions.
+"""The small arrays between θ and the sweeps: features of squares, cosines and rank-one functions.
 
 Each class computes features of n1 left and n2 right inputs from the values of slots, and turns
 gradients that come back for the features into gradients of the slots, for S samples of θ at once.
@@ -49,10 +49,10 @@ class Quadratics:
         return relevance, tf.squeeze(constant, axis=1)
 
 
-class Waves:
-    """Features of Σ κ cos ω(x−x') over the waves of each term, P at most: [T, S, 2P, n].
+class PeriodicFeatures:
+    """Features of Σ κ cos ω(x−x') over the cosines of each term, P at most: [T, S, 2P, n].
 
-    κ = 1/ℓ² and ω = 2π/p are [L, S]; ``places`` [T, P] says which waves a term has.
+    κ = 1/ℓ² and ω = 2π/p are [L, S]; ``places`` [T, P] says which cosines a term has.
     """
 
     def __init__(
@@ -67,14 +67,14 @@ class Waves:
         self.places = places
         self.num_rows = tf.shape(weight)[0] + 1
         self.weight = tf.gather(tf.pad(weight, [[1, 0], [0, 0]]), places)
-        x = tf.gather(tf.concat([X1, X2], axis=0), structure.wave_dim, axis=1)
+        x = tf.gather(tf.concat([X1, X2], axis=0), structure.periodic_dim, axis=1)
         x = tf.expand_dims(tf.transpose(x), 1)
         phase = tf.expand_dims(frequency, -1) * x
         circle = tf.stack([tf.cos(phase), tf.sin(phase)], axis=2)
-        no_wave = [[1, 0], [0, 0], [0, 0]]
+        no_periodic = [[1, 0], [0, 0], [0, 0]]
         sizes = [tf.shape(X1)[0], tf.shape(X2)[0]]
-        x = tf.expand_dims(tf.gather(tf.pad(x, no_wave), places), -2)
-        circle = tf.gather(tf.pad(circle, [*no_wave, [0, 0]]), places)
+        x = tf.expand_dims(tf.gather(tf.pad(x, no_periodic), places), -2)
+        circle = tf.gather(tf.pad(circle, [*no_periodic, [0, 0]]), places)
         self.x1, x2 = tf.split(x, sizes, axis=-1)
         self.circle1, circle2 = tf.split(circle, sizes, axis=-1)
         weight = tf.expand_dims(tf.expand_dims(self.weight, -1), -1)
@@ -112,8 +112,8 @@ class Waves:
         return weight, frequency
 
 
-class Outers:
-    """The product of the outer functions of each term at inputs X [n, D]: [T, S, n].
+class RankOnes:
+    """The product of the rank-one functions of each term at inputs X [n, D]: [T, S, n].
 
     x−ℓ for a line; 1−σ(s(x−ℓ)) and σ(s(x−ℓ)) before and after a change; for a window of width w
     around ℓ, inside is σ(s(x−ℓ+w/2)) σ(s(ℓ+w/2−x)), outside what remains to one.
@@ -129,8 +129,8 @@ class Outers:
         X: tf.Tensor,
     ) -> None:
         self.places = places
-        self.kind = structure.outer_kind
-        x = tf.transpose(tf.gather(X, structure.outer_dim, axis=1))
+        self.kind = structure.rank_one_kind
+        x = tf.transpose(tf.gather(X, structure.rank_one_dim, axis=1))
         self.line = tf.expand_dims(x, 1) - tf.expand_dims(location, -1)
         self.steepness = tf.expand_dims(steepness, -1)
         self.half = 0.5 * tf.expand_dims(width, -1)
@@ -140,8 +140,8 @@ class Outers:
         self.inside = self.entered * self.not_left
         kinds = [self.line, 1.0 - self.after, self.after, 1.0 - self.inside, self.inside]
         functions = tf.gather(tf.stack(kinds, axis=1), self.kind, batch_dims=1)
-        no_outer = [[1, 0], [0, 0], [0, 0]]
-        self.factors = tf.gather(tf.pad(functions, no_outer, constant_values=1.0), places)
+        no_rank_one = [[1, 0], [0, 0], [0, 0]]
+        self.factors = tf.gather(tf.pad(functions, no_rank_one, constant_values=1.0), places)
         self.value = tf.reduce_prod(self.factors, axis=1)
 
     def pull(self, pulled: tf.Tensor) -> tf.Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from vbks.kernels.bank.features import Outers, add_up
+from vbks.kernels.bank.features import RankOnes, add_up
 from vbks.kernels.bank.structure import DenseKind, DenseTable, Structure
 from vbks.kernels.registry import family_of
 
@@ -22,8 +22,8 @@ def add_formula_terms(
     members = tf.range(first, first + structure.term_counts[4])
     leaves = formula_leaves(structure, dense_kinds, values, X1[:, tf.newaxis], X2[tf.newaxis])
     factors = tf.gather(leaves, tf.gather(structure.term_dense, members))
-    gates1 = outers_at(structure, values, X1, members)
-    gates2 = outers_at(structure, values, X2, members)
+    gates1 = rank_ones_at(structure, values, X1, members)
+    gates2 = rank_ones_at(structure, values, X2, members)
     scale = signs(structure, members, values.dtype) * tf.exp(log_scales(structure, values, members))
     gates = gates1[..., :, tf.newaxis] * gates2[..., tf.newaxis, :]
     terms = scale[..., tf.newaxis, tf.newaxis] * gates * tf.reduce_prod(factors, axis=1)
@@ -84,11 +84,11 @@ def signs(structure: Structure, members: tf.Tensor, dtype: tf.DType) -> tf.Tenso
     return tf.expand_dims(sign, 1)
 
 
-def outers_at(
+def rank_ones_at(
     structure: Structure, values: tf.Tensor, X: tf.Tensor, members: tf.Tensor
 ) -> tf.Tensor:
-    """The products of outer functions of some terms at X: [T, S, n]."""
+    """The products of rank-one functions of some terms at X: [T, S, n]."""
     slots = tf.split(structure.slots, structure.slot_counts, num=10)[-3:]
     location, steepness, width = (tf.gather(values, slot) for slot in slots)
-    places = tf.gather(structure.term_outers, members)
-    return Outers(location, tf.exp(steepness), tf.exp(width), structure, places, X).value
+    places = tf.gather(structure.term_rank_ones, members)
+    return RankOnes(location, tf.exp(steepness), tf.exp(width), structure, places, X).value

@@ -2,9 +2,9 @@
 
 Numbers come from one vector of values: θ of all candidates one after the other, then 0, then a
 number that stands for log 0, then the log shares of every sum of unit scale, then three numbers for
-every centred wave: its log lengthscale, and the logarithms of what makes it of a wave and of a
-constant. Indices point into it, into a table of leaves (whose row 0 stands for no leaf), or at a
-term or candidate.
+every centred leaf: its log lengthscale, and the logarithms of what makes it of a periodic leaf and
+of a constant. Indices point into it, into a table of leaves (whose row 0 stands for no leaf), or at
+a term or candidate.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import numpy as np
 
 from vbks.arrays import Indices
 from vbks.grammar.expression import Leaf
-from vbks.kernels.bank.terms import OUTER_KINDS, Term, family_at, terms_of
+from vbks.kernels.bank.terms import RANK_ONE_KINDS, Term, family_at, terms_of
 from vbks.kernels.layout import Layout, Node
 from vbks.kernels.registry import family_of
 
-SWEEPS = ("plain", "rational", "outer", "mixed", "dense", "line", "noise")
+SWEEPS = ("plain", "rational", "rank one", "mixed", "formula", "line", "noise")
 """Terms are sorted by the work they need. The first four have an exponent, of at most one periodic
-leaf and no rough ones but for mixed terms, which have anything; the last five may have outer
-functions; white noise is only there on diagonals."""
+leaf and no exponential ones but for mixed terms, which have anything; the last five may have
+rank-one functions; white noise is only there on diagonals."""
 
 DenseKind = tuple[str, int]
 """Family and number of inputs of leaves that are computed together by their formula."""
@@ -41,11 +41,12 @@ class Structure(NamedTuple):
     """Everything about a list of expressions that their evaluation depends on.
 
     ``slots`` are the values that terms and leaves need, in groups of ``slot_counts``: scales of
-    terms; lengthscales of squares, waves and rational leaves; periods of waves; α of rational
-    leaves; lengthscales of rough leaves; location, steepness and width of outer functions. Targets
-    are term (or rational leaf, or term with rough leaves) × inputs + input. Terms are sorted by
-    sweep, and by candidate within a sweep. One periodic leaf has at most ``waves_per_leaf`` waves.
-    ``centred`` are the lengthscales of centred waves. Terms add up in rows: the first are those of
+    terms; lengthscales of square, periodic and rational leaves; periods; α of rational leaves;
+    lengthscales of exponential leaves; location, steepness and width of rank-one functions. Targets
+    are term (or rational leaf, or term with exponential leaves) × inputs + input. Terms are sorted
+    by sweep, and by candidate within a sweep. One periodic leaf has at most
+    ``periodics_per_leaf`` cosines.
+    ``centred`` are the lengthscales of centred leaves. Terms add up in rows: the first are those of
     candidates, from which those behind them are taken off, whose candidates are
     ``negative_candidate``.
     """
@@ -59,18 +60,18 @@ class Structure(NamedTuple):
     rational_target: Indices
     rational_term: Indices
     rational_counts: Indices
-    rough_target: Indices
-    rough_term: Indices
-    wave_dim: Indices
-    outer_dim: Indices
-    outer_kind: Indices
+    exponential_target: Indices
+    exponential_term: Indices
+    periodic_dim: Indices
+    rank_one_dim: Indices
+    rank_one_kind: Indices
     term_candidate: Indices
     term_row: Indices
     negative_candidate: Indices
     term_counts: Indices
-    term_waves: Indices
-    term_outers: Indices
-    waves_per_leaf: Indices
+    term_periodics: Indices
+    term_rank_ones: Indices
+    periodics_per_leaf: Indices
     term_dense: Indices
     dense: tuple[DenseTable, ...]
 
@@ -102,9 +103,9 @@ class _Member(NamedTuple):
     candidate: int
     term: Term
     squares: tuple[Node, ...]
-    waves: tuple[Node, ...]
+    periodics: tuple[Node, ...]
     rationals: tuple[Node, ...]
-    roughs: tuple[Node, ...]
+    exponentials: tuple[Node, ...]
     dense: tuple[Node, ...]
     by_formula: bool
     is_noise: bool
@@ -114,26 +115,34 @@ class _Member(NamedTuple):
         if self.is_noise:
             return "noise"
         if self.by_formula:
-            return "dense"
-        if len(self.waves) > 1 or self.roughs or (self.rationals and self.term.outers):
+            return "formula"
+        if len(self.periodics) > 1 or self.exponentials or (self.rationals and self.term.rank_ones):
             return "mixed"
         if self.rationals:
             return "rational"
-        if self.squares or self.waves:
-            return "outer" if self.term.outers else "plain"
+        if self.squares or self.periodics:
+            return "rank one" if self.term.rank_ones else "plain"
         return "line"
 
 
 def _sorted_leaves(candidate: int, term: Term, by_formula: bool) -> _Member:
     """Sort the leaves of a term; if one of them has no features, all go by their formulas."""
-    is_noise = bool(term.by_route("noise"))
-    if by_formula or any(map(term.by_route, ("dense", "centred", "outer"))):
-        dense = tuple(node for node in term.leaves if family_at(node).route not in ("one", "noise"))
+    is_noise = bool(term.by_path("noise"))
+    if by_formula or any(map(term.by_path, ("formula", "centred", "rank one"))):
+        dense = tuple(
+            node
+            for node in term.leaves
+            if family_at(node).evaluation_path not in ("constant", "noise")
+        )
         return _Member(candidate, term, (), (), (), (), dense, by_formula=True, is_noise=is_noise)
     # Noise is on the diagonal, where all leaves with features are one.
-    routes = ("square", "wave", "rational", "rough")
-    squares, waves, rationals, roughs = (() if is_noise else term.by_route(r) for r in routes)
-    return _Member(candidate, term, squares, waves, rationals, roughs, (), False, is_noise)
+    paths = ("square", "periodic", "rational", "exponential")
+    squares, periodics, rationals, exponentials = (
+        () if is_noise else term.by_path(path) for path in paths
+    )
+    return _Member(
+        candidate, term, squares, periodics, rationals, exponentials, (), False, is_noise
+    )
 
 
 class _Table(dict[tuple[int, ...], int]):
@@ -161,15 +170,15 @@ class _Builder:
         self.shares: dict[tuple[int, ...], int] = {}
         self.share_width = 0
         self.centred: dict[int, int] = {}
-        self.waves = _Table()
-        self.outers = _Table()
+        self.periodics = _Table()
+        self.rank_ones = _Table()
         self.dense: dict[DenseKind, _Table] = {kind: _Table() for kind in kinds}
 
     def build(self, members: Sequence[_Member]) -> Structure:
         for m in members:
             for slots, _ in m.term.shares:
                 self.shares.setdefault(self._at(m.candidate, slots), len(self.shares))
-            for slot in self._at(m.candidate, (*m.term.waves, *m.term.constants)):
+            for slot in self._at(m.candidate, (*m.term.periodics, *m.term.constants)):
                 self.centred.setdefault(slot, len(self.centred))
         self.share_width = max((len(slots) + 1 for slots in self.shares), default=0)
         for m in members:
@@ -192,20 +201,27 @@ class _Builder:
         rational_slot, rational_target = _pairs(
             pair for j, (_, k, node) in enumerate(rationals) for pair in self._targets(k, node, j)
         )
-        roughs = [(i, m) for i, m in enumerate(members) if m.roughs]
-        rough_slot, rough_target = _pairs(
+        exponentials = [(i, m) for i, m in enumerate(members) if m.exponentials]
+        exponential_slot, exponential_target = _pairs(
             pair
-            for j, (_, m) in enumerate(roughs)
-            for node in m.roughs
+            for j, (_, m) in enumerate(exponentials)
+            for node in m.exponentials
             for pair in self._targets(m.candidate, node, j)
         )
         alphas = _int32([self._at(k, node.slots["alpha"])[0] for _, k, node in rationals])
-        term_waves = _padded(self._waves(m) for m in members)
-        term_outers = _padded(self._outers(m) for m in members)
-        wave_dim, wave_lengthscale, wave_period = self.waves.columns(3)
-        outer_dim, outer_kind, *outer_slots = self.outers.columns(5)
-        groups = [scale_slot, square_slot, wave_lengthscale, rational_slot, wave_period, alphas]
-        groups += [rough_slot, *outer_slots]
+        term_periodics = _padded(self._periodics(m) for m in members)
+        term_rank_ones = _padded(self._rank_ones(m) for m in members)
+        periodic_dim, periodic_lengthscale, periodic_period = self.periodics.columns(3)
+        rank_one_dim, rank_one_kind, *rank_one_slots = self.rank_ones.columns(5)
+        groups = [
+            scale_slot,
+            square_slot,
+            periodic_lengthscale,
+            rational_slot,
+            periodic_period,
+            alphas,
+        ]
+        groups += [exponential_slot, *rank_one_slots]
         sweeps = [m.sweep for m in members]
         negative = sorted({m.candidate for m in members if m.term.is_negative})
         return Structure(
@@ -218,27 +234,27 @@ class _Builder:
             rational_target=rational_target,
             rational_term=_int32([i for i, _, _ in rationals]),
             rational_counts=_int32([sum(sweeps[i] == s for i, _, _ in rationals) for s in SWEEPS]),
-            rough_target=rough_target,
-            rough_term=_int32([i for i, _ in roughs]),
-            wave_dim=wave_dim,
-            outer_dim=outer_dim,
-            outer_kind=outer_kind,
+            exponential_target=exponential_target,
+            exponential_term=_int32([i for i, _ in exponentials]),
+            periodic_dim=periodic_dim,
+            rank_one_dim=rank_one_dim,
+            rank_one_kind=rank_one_kind,
             term_candidate=_int32([m.candidate for m in members]),
             term_row=_int32([self._row(m, negative) for m in members]),
             negative_candidate=_int32(negative),
             term_counts=_int32([sweeps.count(s) for s in SWEEPS]),
-            term_waves=term_waves,
-            term_outers=term_outers,
-            waves_per_leaf=np.array(
-                min(term_waves.shape[1], self._waves_per_leaf(members)), np.int32
+            term_periodics=term_periodics,
+            term_rank_ones=term_rank_ones,
+            periodics_per_leaf=np.array(
+                min(term_periodics.shape[1], self._periodics_per_leaf(members)), np.int32
             ),
             term_dense=_padded(self._denses(m) for m in members),
             dense=tuple(self._dense_table(kind) for kind in sorted(self.dense)),
         )
 
-    def _waves_per_leaf(self, members: Sequence[_Member]) -> int:
-        """The most waves of one periodic leaf: one for each of its inputs."""
-        return max((len(self._inputs(n)) for m in members for n in m.waves), default=0)
+    def _periodics_per_leaf(self, members: Sequence[_Member]) -> int:
+        """The most cosines of one periodic leaf: one for each of its inputs."""
+        return max((len(self._inputs(n)) for m in members for n in m.periodics), default=0)
 
     def _at(self, candidate: int, slots: Iterable[int]) -> tuple[int, ...]:
         return tuple(candidate * self.num_slots + slot for slot in slots)
@@ -258,12 +274,12 @@ class _Builder:
             self.zero + 2 + self.shares[self._at(m.candidate, slots)] * self.share_width + i
             for slots, i in m.term.shares
         )
-        waves = (self._centring(slot, 1) for slot in self._at(m.candidate, m.term.waves))
+        periodics = (self._centring(slot, 1) for slot in self._at(m.candidate, m.term.periodics))
         constants = (self._centring(slot, 2) for slot in self._at(m.candidate, m.term.constants))
-        return [*self._at(m.candidate, m.term.scales), *shares, *waves, *constants]
+        return [*self._at(m.candidate, m.term.scales), *shares, *periodics, *constants]
 
     def _centring(self, slot: int, number: int) -> int:
-        """Where one of the three numbers of a centred wave is."""
+        """Where one of the three numbers of a centred leaf is."""
         first = self.zero + 2 + len(self.shares) * self.share_width
         return first + 3 * self.centred[slot] + number
 
@@ -284,10 +300,10 @@ class _Builder:
         pairs = zip(slots, self._inputs(node), strict=True)
         return [(slot, place * self.num_inputs + dim) for slot, dim in pairs]
 
-    def _waves(self, m: _Member) -> list[int]:
+    def _periodics(self, m: _Member) -> list[int]:
         return [
-            self.waves.place(*row)
-            for node in m.waves
+            self.periodics.place(*row)
+            for node in m.periodics
             for row in zip(
                 self._inputs(node),
                 self._per_input(m.candidate, node, "lengthscales"),
@@ -296,15 +312,15 @@ class _Builder:
             )
         ]
 
-    def _outers(self, m: _Member) -> list[int]:
+    def _rank_ones(self, m: _Member) -> list[int]:
         return [
-            self.outers.place(
-                outer.dim,
-                OUTER_KINDS.index(outer.kind),
-                *self._at(m.candidate, outer.slots),
-                *[self.zero] * (3 - len(outer.slots)),
+            self.rank_ones.place(
+                rank_one.dim,
+                RANK_ONE_KINDS.index(rank_one.kind),
+                *self._at(m.candidate, rank_one.slots),
+                *[self.zero] * (3 - len(rank_one.slots)),
             )
-            for outer in m.term.outers
+            for rank_one in m.term.rank_ones
         ]
 
     def _place_dense(self, candidate: int, node: Node) -> tuple[DenseKind, int]:

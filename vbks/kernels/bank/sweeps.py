@@ -31,7 +31,7 @@ class Ratio(NamedTuple):
     term: tf.Tensor
 
 
-class Rough(NamedTuple):
+class ExponentialLeaves(NamedTuple):
     """r and |x−x'| in the exponents −Σ r |x−x'| of some terms, and which they are: [R, D, S],
     [D, n1, n2], [R]."""
 
@@ -63,7 +63,7 @@ def plain_sweep(e: Exponent) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor
     return terms, pull
 
 
-def outer_sweep(
+def rank_one_sweep(
     e: Exponent, a1: tf.Tensor, a2: tf.Tensor
 ) -> tuple[tf.Tensor, Callable[[tf.Tensor], tuple[tf.Tensor, tf.Tensor, tf.Tensor]]]:
     """Terms a(x) exp(E) a(x'), and gradients for the exponent, a(x) and a(x')."""
@@ -96,19 +96,19 @@ def line_sweep(
 
 
 def rational_sweep(
-    e: Exponent, u: Ratio, rough: Rough | None = None
+    e: Exponent, u: Ratio, exponential: ExponentialLeaves | None = None
 ) -> tuple[tf.Tensor, Callable[[tf.Tensor], tuple[tf.Tensor, ...]]]:
     """Terms exp(E − Σ α log u), and gradients for exponent, left features of u, and α.
 
-    Some may have rough leaves besides, whose relevances then have a gradient, too.
+    Some may have exponential leaves besides, whose relevances then have a gradient, too.
     """
     ratio = _product(u.left, u.right)
     log_ratio = tf.math.log(ratio)
     minus_alpha = tf.expand_dims(tf.expand_dims(-u.alpha, -1), -1)
     powers = tf.math.unsorted_segment_sum(minus_alpha * log_ratio, u.term, tf.shape(e.left)[0])
-    if rough is not None:
-        decay = -tf.einsum("rds,dij->rsij", rough.relevance, rough.distance)
-        powers += tf.math.unsorted_segment_sum(decay, rough.term, tf.shape(e.left)[0])
+    if exponential is not None:
+        decay = -tf.einsum("rds,dij->rsij", exponential.relevance, exponential.distance)
+        powers += tf.math.unsorted_segment_sum(decay, exponential.term, tf.shape(e.left)[0])
     terms = tf.exp(_product(e.left, e.right) + powers)
 
     def pull(upstream: tf.Tensor) -> tuple[tf.Tensor, ...]:
@@ -119,19 +119,21 @@ def rational_sweep(
             minus_alpha * _contract(own / ratio, u.right),
             -tf.reduce_sum(own * log_ratio, axis=[-2, -1]),
         )
-        if rough is None:
+        if exponential is None:
             return pulled
-        of_rough = tf.einsum("rsij,dij->rds", tf.gather(W, rough.term), rough.distance)
-        return *pulled, -of_rough
+        of_exponential = tf.einsum(
+            "rsij,dij->rds", tf.gather(W, exponential.term), exponential.distance
+        )
+        return *pulled, -of_exponential
 
     return terms, pull
 
 
 def mixed_sweep(
-    e: Exponent, u: Ratio, rough: Rough, a1: tf.Tensor, a2: tf.Tensor
+    e: Exponent, u: Ratio, exponential: ExponentialLeaves, a1: tf.Tensor, a2: tf.Tensor
 ) -> tuple[tf.Tensor, Callable[[tf.Tensor], tuple[tf.Tensor, ...]]]:
     """Terms a(x) exp(E − Σ α log u − Σ r |x−x'|) a(x'), and gradients of all of it."""
-    V, pull_rational = rational_sweep(e, u, rough)
+    V, pull_rational = rational_sweep(e, u, exponential)
     a = _product(_row(a1), _row(a2))
 
     def pull(upstream: tf.Tensor) -> tuple[tf.Tensor, ...]:

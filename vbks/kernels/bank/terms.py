@@ -22,12 +22,12 @@ fill the memory, and a kernel is better evaluated as a GPflow object."""
 MAX_LINES = 4
 """Inputs up to which a linear leaf on all of them is a sum of lines, one term for each."""
 
-OUTER_KINDS = ("line", "before", "after", "outside", "inside")
+RANK_ONE_KINDS = ("line", "before", "after", "outside", "inside")
 """The functions that enter a kernel as a(x) a(x'), in the order of the bank's formulas."""
 
 
 @dataclass(frozen=True)
-class Outer:
+class RankOne:
     """A function a(x) of one input that enters as a(x) a(x'): a line or a part of a change."""
 
     kind: str
@@ -37,18 +37,18 @@ class Outer:
 
 @dataclass(frozen=True)
 class Term:
-    """A product of leaves, outer functions, scales, and shares of sums of unit scale.
+    """A product of leaves, rank-one functions, scales, and shares of sums of unit scale.
 
-    A share is the slots of the sum's weights and the position among its terms. ``waves`` and
-    ``constants`` are slots of lengthscales: a centred wave is the difference of two terms, one with
-    the wave and one with a constant, which is taken off.
+    A share is the slots of the sum's weights and the position among its terms. ``periodics`` and
+    ``constants`` are slots of lengthscales: a centred leaf is the difference of two terms, one with
+    the periodic leaf and one with a constant, which is taken off.
     """
 
     scales: tuple[int, ...] = ()
     shares: tuple[tuple[tuple[int, ...], int], ...] = ()
-    outers: tuple[Outer, ...] = ()
+    rank_ones: tuple[RankOne, ...] = ()
     leaves: tuple[Node, ...] = ()
-    waves: tuple[int, ...] = ()
+    periodics: tuple[int, ...] = ()
     constants: tuple[int, ...] = ()
 
     @property
@@ -60,15 +60,15 @@ class Term:
         return Term(
             self.scales + other.scales,
             self.shares + other.shares,
-            self.outers + other.outers,
+            self.rank_ones + other.rank_ones,
             self.leaves + other.leaves,
-            self.waves + other.waves,
+            self.periodics + other.periodics,
             self.constants + other.constants,
         )
 
-    def by_route(self, route: str) -> tuple[Node, ...]:
+    def by_path(self, path: str) -> tuple[Node, ...]:
         """The leaves that the bank computes in one way."""
-        return tuple(leaf for leaf in self.leaves if family_at(leaf).route == route)
+        return tuple(leaf for leaf in self.leaves if family_at(leaf).evaluation_path == path)
 
 
 def family_at(leaf: Node) -> Family:
@@ -80,7 +80,7 @@ def family_at(leaf: Node) -> Family:
 def is_batchable(expression: Expression | str, num_inputs: int = 1) -> bool:
     """Whether a bank can evaluate an expression; if not, its GPflow kernel can."""
     layout = lay_out(expression, num_inputs)
-    opaque = any(family_at(leaf).route == "opaque" for leaf in _leaves(layout.root))
+    opaque = any(family_at(leaf).evaluation_path == "opaque" for leaf in _leaves(layout.root))
     return not opaque and _num_terms(layout.root, layout.num_inputs) <= MAX_TERMS
 
 
@@ -94,7 +94,7 @@ def terms_of(layout: Layout) -> tuple[Term, ...]:
 
 def _check_batchable(layout: Layout) -> None:
     for leaf in _leaves(layout.root):
-        if family_at(leaf).route == "opaque":
+        if family_at(leaf).evaluation_path == "opaque":
             raise GrammarError(
                 f"'{leaf.expression}' in '{layout.expression}' is known only as a GPflow kernel "
                 "and cannot be batched. Use its GPflow kernel."
@@ -132,7 +132,7 @@ def _expand(node: Node, num_inputs: int) -> list[Term]:
     terms: list[Term] = []
     for i, part in enumerate(parts):
         share = () if node.weights is None else ((node.weights, i),)
-        context = Term(shares=share, outers=_gates(node, i))
+        context = Term(shares=share, rank_ones=_gates(node, i))
         terms.extend(context * term for term in part)
     return terms
 
@@ -141,39 +141,39 @@ def _leaf_terms(leaf: Node, num_inputs: int) -> list[Term]:
     scales = () if leaf.scale is None else (leaf.scale,)
     lines = _lines(leaf, num_inputs)
     if lines:
-        return [Term(scales, outers=(line,)) for line in lines]
+        return [Term(scales, rank_ones=(line,)) for line in lines]
     if _is_centred(leaf, num_inputs):
         assert isinstance(leaf.expression, Leaf)
-        wave = replace(leaf, expression=Leaf("PER", leaf.expression.dim))
+        periodic = replace(leaf, expression=Leaf("PER", leaf.expression.dim))
         slots = leaf.slots["lengthscales"]
-        return [Term(scales, leaves=(wave,), waves=slots), Term(scales, constants=slots)]
+        return [Term(scales, leaves=(periodic,), periodics=slots), Term(scales, constants=slots)]
     return [Term(scales, leaves=(leaf,))]
 
 
 def _is_centred(leaf: Node, num_inputs: int) -> bool:
-    """Whether a leaf is a wave of one input less a constant; of several inputs it is a product."""
+    """Whether a leaf is a periodic one less a constant; of several inputs it is a product."""
     assert isinstance(leaf.expression, Leaf)
     along_one = leaf.expression.dim is not None or num_inputs == 1
-    return along_one and family_at(leaf).route == "centred"
+    return along_one and family_at(leaf).evaluation_path == "centred"
 
 
-def _lines(leaf: Node, num_inputs: int) -> list[Outer]:
+def _lines(leaf: Node, num_inputs: int) -> list[RankOne]:
     """The lines that a linear leaf is the sum of, if they are few."""
     assert isinstance(leaf.expression, Leaf)
     dim = leaf.expression.dim
-    if family_at(leaf).route != "outer" or (dim is None and num_inputs > MAX_LINES):
+    if family_at(leaf).evaluation_path != "rank one" or (dim is None and num_inputs > MAX_LINES):
         return []
     inputs = range(num_inputs) if dim is None else [dim - 1]
     slots = leaf.slots["location"]
-    return [Outer("line", i, (slot,)) for i, slot in zip(inputs, slots, strict=True)]
+    return [RankOne("line", i, (slot,)) for i, slot in zip(inputs, slots, strict=True)]
 
 
-def _gates(node: Node, side: int) -> tuple[Outer, ...]:
+def _gates(node: Node, side: int) -> tuple[RankOne, ...]:
     """What multiplies one side of a change; nothing for a term of a sum."""
     slots = tuple(slot for own in node.slots.values() for slot in own)
     match node.expression:
         case ChangePoint(dim=dim):
-            return (Outer(("before", "after")[side], dim - 1, slots),)
+            return (RankOne(("before", "after")[side], dim - 1, slots),)
         case ChangeWindow(dim=dim):
-            return (Outer(("outside", "inside")[side], dim - 1, slots),)
+            return (RankOne(("outside", "inside")[side], dim - 1, slots),)
     return ()

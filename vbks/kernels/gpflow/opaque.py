@@ -24,7 +24,7 @@ from vbks.arrays import Array
 from vbks.grammar.families import RESERVED_WORDS, is_known
 from vbks.kernels.family import Family
 from vbks.kernels.gpflow.kernels import InUnits, Scaled, positive_parameter
-from vbks.kernels.parameters import Normal, Parameter
+from vbks.kernels.parameters import NormalPrior, Parameter
 from vbks.kernels.registry import LOCK, family_of, register_opaque, registered_families
 
 OPAQUE_PRIOR_SD = 1.5
@@ -57,7 +57,7 @@ def _find_or_register(prototype: Kernel, kernel: Kernel) -> Family:
         elif name not in RESERVED_WORDS and not is_known(name):
             break
     parameters = tuple(
-        Parameter(number, Normal(value, OPAQUE_PRIOR_SD * max(1.0, value)), positive=False)
+        Parameter(number, NormalPrior(value, OPAQUE_PRIOR_SD * max(1.0, value)), positive=False)
         for number, value in free_values(prototype).items()
     )
     stationary = isinstance(kernel, gpflow.kernels.Stationary)

@@ -19,9 +19,9 @@ FAR_FROM_ZERO = 10.0
 """Means above this are too far from zero for ordinary starts: the squared mean is then more than
 three prior standard deviations above the usual variance of a term."""
 
-_LENGTHSCALE_POWERS = {"square": 1.0, "rational": 1.0, "wave": 1.0, "rough": 2.0}
-"""Power of the mean by which lengthscales are longer, by route, in families that tend to a constant
-as their lengthscale grows."""
+_LENGTHSCALE_POWERS = {"square": 1.0, "rational": 1.0, "periodic": 1.0, "exponential": 2.0}
+"""Power of the mean by which lengthscales are longer, by evaluation path, in families that tend to
+a constant as their lengthscale grows."""
 
 
 def start_at_level(layout: Layout, by_input: dict[int | None, InputSummary], starts: Array) -> None:
@@ -38,8 +38,8 @@ def start_at_level(layout: Layout, by_input: dict[int | None, InputSummary], sta
 
 def _can_be_constant(node: Node) -> bool:
     if isinstance(node.expression, Leaf):
-        route = family_of(node.expression.family).route
-        return route == "one" or route in _LENGTHSCALE_POWERS
+        path = family_of(node.expression.family).evaluation_path
+        return path == "constant" or path in _LENGTHSCALE_POWERS
     able = map(_can_be_constant, node.operands)
     return any(able) if isinstance(node.expression, Sum) else all(able)
 
@@ -53,7 +53,7 @@ def _make_constant(
 ) -> None:
     operands = node.operands
     if isinstance(node.expression, Leaf):
-        power = _LENGTHSCALE_POWERS.get(family_of(node.expression.family).route, 0.0)
+        power = _LENGTHSCALE_POWERS.get(family_of(node.expression.family).evaluation_path, 0.0)
         if node.scale is not None:
             starts[:, node.scale] = 2.0 * log_mean
         for index in node.slots.get("lengthscales", ()):
@@ -79,7 +79,7 @@ def _constant_term(node: Node) -> int:
         expression = node.operands[place].expression
         if not isinstance(expression, Leaf):
             return 2
-        return 0 if family_of(expression.family).route == "one" else 1
+        return 0 if family_of(expression.family).evaluation_path == "constant" else 1
 
     able = [k for k, term in enumerate(node.operands) if _can_be_constant(term)]
     return min(able, key=preference)

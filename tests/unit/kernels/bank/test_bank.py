@@ -16,7 +16,7 @@ from vbks.kernels.bank import bank as bank_module
 from vbks.kernels.bank.bank import Bank, _make_compiled, num_traces
 from vbks.kernels.bank.terms import is_batchable
 from vbks.kernels.gpflow.conversion import _bindings, to_gpflow
-from vbks.kernels.parameters import Normal, Parameter
+from vbks.kernels.parameters import NormalPrior, Parameter
 
 CHANGES = (
     "CP[1](SE, LIN)",
@@ -27,7 +27,7 @@ CHANGES = (
     "(SE + CP[1](LIN, C)) * (PER + CW[1](SE, RQ))",
 )
 
-ROUGH = (
+EXPONENTIAL = (
     "OU",
     "OU * SE + SE",
     "OU * PER * PER + LIN",
@@ -67,8 +67,8 @@ def spaces():
         pytest.param(K144[::9], 5, id="K144 on all of five inputs"),
         pytest.param(RANDOM, 4, id="random"),
         pytest.param(CHANGES, 1, id="changes"),
-        pytest.param(ROUGH, 1, id="rough"),
-        pytest.param((*ROUGH, "OU[2] * SE[1]"), 3, id="rough on three inputs"),
+        pytest.param(EXPONENTIAL, 1, id="exponential"),
+        pytest.param((*EXPONENTIAL, "OU[2] * SE[1]"), 3, id="exponential on three inputs"),
     ]
 
 
@@ -279,7 +279,7 @@ def test_own_family__is_batched():
     def laplace(X1, X2, lengthscales):
         return tf.exp(-tf.reduce_sum(tf.abs(X1 - X2) / lengthscales, axis=-1))
 
-    own = (Parameter("lengthscales", Normal(-0.3, 1.2), per_input=True),)
+    own = (Parameter("lengthscales", NormalPrior(-0.3, 1.2), per_input=True),)
     vbks.register_family("EXP", laplace, own, stationary=True)
     bank = Bank(["EXP", "EXP[2] * SE[1] + LIN[1]", "EXP * EXP"], num_inputs=2)
     theta, X1, X2 = draw(bank)

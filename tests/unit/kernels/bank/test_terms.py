@@ -22,9 +22,12 @@ def test_terms__of_a_shared_factor_share_its_slots():
 
 def test_terms__of_a_change_have_its_two_sides():
     before, after = terms_of(lay_out("CP[1](SE, PER)"))
-    assert [outer.kind for outer in before.outers + after.outers] == ["before", "after"]
+    assert [own.kind for own in before.rank_ones + after.rank_ones] == ["before", "after"]
     outside, inside = terms_of(lay_out("CW[1](SE, PER)"))
-    assert [outer.kind for outer in outside.outers + inside.outers] == ["outside", "inside"]
+    assert [own.kind for own in outside.rank_ones + inside.rank_ones] == [
+        "outside",
+        "inside",
+    ]
 
 
 def test_line_on_all_inputs__is_a_term_for_each_unless_they_are_many():
@@ -33,7 +36,7 @@ def test_line_on_all_inputs__is_a_term_for_each_unless_they_are_many():
     assert len(terms_of(lay_out("LIN * LIN", num_inputs=MAX_LINES + 1))) == 1
 
 
-def test_centred_wave__is_a_wave_less_a_constant():
+def test_centred_wave__is_a_periodic_leaf_less_a_constant():
     wave, constant = terms_of(lay_out("PER0"))
     assert [leaf.expression for leaf in wave.leaves] == [vbks.parse("PER")]
     assert (wave.is_negative, constant.is_negative) == (False, True)

@@ -41,7 +41,7 @@ from vbks.kernels.gpflow.conversion import assign, read_theta, to_gpflow
 from vbks.kernels.gpflow.opaque import OPAQUE_PRIOR_SD
 from vbks.kernels.gpflow.reading import KernelReading, from_gpflow
 from vbks.kernels.layout import NOISE_SLOT, Layout, lay_out
-from vbks.kernels.parameters import Normal, Parameter
+from vbks.kernels.parameters import NormalPrior, Parameter
 from vbks.kernels.registry import register_family
 
 X = np.random.default_rng(0).normal(size=(5, 4))
@@ -209,7 +209,7 @@ def test_to_gpflow__evaluates_a_registered_family() -> None:
     register_family(
         "TENT",
         lambda X1, X2, width: tf.reduce_prod(tf.maximum(1 - tf.abs(X1 - X2) / width, 0), axis=-1),
-        (Parameter("width", Normal(0.5, 1.0), per_input=True),),
+        (Parameter("width", NormalPrior(0.5, 1.0), per_input=True),),
         stationary=True,
     )
     theta = np.log([0.1, 2.0, 1.5, 2.5])

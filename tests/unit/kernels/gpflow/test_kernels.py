@@ -21,7 +21,7 @@ from vbks.kernels.gpflow.kernels import (
     Linear,
     Scaled,
 )
-from vbks.kernels.parameters import Normal, Parameter
+from vbks.kernels.parameters import NormalPrior, Parameter
 from vbks.kernels.registry import family_of
 
 X = np.random.default_rng(0).normal(size=(6, 3))
@@ -33,8 +33,8 @@ RIDGE = Family(
         -0.5 * tf.square(tf.reduce_sum((X1 - X2) * slope, axis=-1) / width)
     ),
     (
-        Parameter("slope", Normal(0.4, 1.0), positive=False, per_input=True),
-        Parameter("width", Normal(0.7, 1.0)),
+        Parameter("slope", NormalPrior(0.4, 1.0), positive=False, per_input=True),
+        Parameter("width", NormalPrior(0.7, 1.0)),
     ),
     VARIANCE,
 )
@@ -180,7 +180,7 @@ def test_family_kernel__refuses_a_parameter_that_the_family_lacks() -> None:
 
 
 def test_family_kernel__refuses_a_name_that_kernels_use() -> None:
-    family = Family("BAD", RIDGE.formula, (Parameter("variance", Normal(0.0, 1.0)),), VARIANCE)
+    family = Family("BAD", RIDGE.formula, (Parameter("variance", NormalPrior(0.0, 1.0)),), VARIANCE)
     with pytest.raises(GrammarError, match="attribute 'variance' already"):
         FamilyKernel(family)
 
