@@ -4,7 +4,8 @@ The same stochastic fit is made by one and by two workers with one thread each: 
 cluster on this machine, and logical devices of one process. Each has fitted a part of the kernels
 before, so that graphs and imports are not counted, and the least of the repeats counts. Python's
 share is the time of a stage that is not spent inside operations and compiled functions of
-TensorFlow. Steps are local ELBOs with all gradients; what the cost model expects of them follows
+TensorFlow. The ceiling is what two processes gain that share nothing but the machine's memory and
+cache: each makes a fit of its own, alone or beside the other, and no executor can gain more. Steps are local ELBOs with all gradients; what the cost model expects of them follows
 from one product of matrices, one evaluation of the bank and the smallest step on this machine.
 """
 
@@ -15,7 +16,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -219,7 +221,7 @@ class Fitted:
 def run(context: Context) -> list[Figure]:
     """Speed-ups, shares, steps beside the cost model, and what it expects of eight GPUs."""
     size = QUICK if context.quick else FULL
-    return [*_speed_ups(size), *_shares(size), *_steps(size), *_expected()]
+    return [_ceiling(size), *_speed_ups(size), *_shares(size), *_steps(size), *_expected()]
 
 
 def draw(lines: Sequence[Line], path: Path) -> None:
@@ -239,9 +241,26 @@ def draw(lines: Sequence[Line], path: Path) -> None:
     canvas.savefig(path, dpi=120)
 
 
+def _ceiling(size: Size) -> Figure:
+    """What two processes with nothing in common gain over one after the other."""
+
+    def fit(_: int) -> float:
+        return _fitted(replace(size, kernels=size.warm), "here", 1, size.repeats).seconds
+
+    alone = fit(0)
+    with ThreadPoolExecutor(2) as both:
+        together = max(both.map(fit, range(2)))
+    return Figure(
+        "ceiling: two processes that share nothing, beside one after the other",
+        2.0 * alone / together,
+        "times faster",
+        others=f"{alone:.1f} s alone and {together:.1f} s beside the other",
+    )
+
+
 def _speed_ups(size: Size) -> Iterator[Figure]:
     for executor in ("Ray", "devices"):
-        one, two = (_fitted(size, executor, workers) for workers in (1, 2))
+        one, two = (_fitted(size, executor, workers, size.repeats) for workers in (1, 2))
         tell(f"{executor}: {one.seconds:.1f} s by one worker, {two.seconds:.1f} s by two")
         speed_up = one.seconds / two.seconds
         yield Figure(
@@ -268,7 +287,7 @@ def _apart(before: dict[str, float], after: dict[str, float]) -> float:
 
 
 def _shares(size: Size) -> Iterator[Figure]:
-    for stage, share in _fitted(size, "here", 1).shares.items():
+    for stage, share in _fitted(size, "here", 1, 1).shares.items():
         is_asked = stage == "climbing"
         yield Figure(
             f"Python's share of the time while {stage}",
@@ -317,11 +336,10 @@ def _expected() -> Iterator[Figure]:
             )
 
 
-def _fitted(size: Size, executor: str, workers: int) -> Fitted:
+def _fitted(size: Size, executor: str, workers: int, repeats: int) -> Fitted:
     job = {
         "executor": executor, "workers": workers, "rows": size.rows, "inducing": size.inducing,
-        "kernels": size.kernels, "warm": size.warm,
-        "repeats": 1 if executor == "here" else size.repeats,
+        "kernels": size.kernels, "warm": size.warm, "repeats": repeats,
     }  # fmt: skip
     return Fitted(**_run(FIT, job))
 
