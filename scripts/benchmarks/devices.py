@@ -5,8 +5,9 @@ cluster on this machine, and logical devices of one process. Each has fitted a p
 before, so that graphs and imports are not counted, and the least of the repeats counts. Python's
 share is the time of a stage that is not spent inside operations and compiled functions of
 TensorFlow. The ceiling is what two processes gain that share nothing but the machine's memory and
-cache: each makes a fit of its own, alone or beside the other, and no executor can gain more. Steps are local ELBOs with all gradients; what the cost model expects of them follows
-from one product of matrices, one evaluation of the bank and the smallest step on this machine.
+cache: each makes a fit of its own, alone or beside the other, and no executor can gain more. Steps
+are local ELBOs with all gradients; what the cost model expects of them follows from one product of
+matrices, one evaluation of the bank and the smallest step on this machine.
 """
 
 from __future__ import annotations
