@@ -1,8 +1,13 @@
 """The top level of the repository, where this is run from one."""
 
+import ast
+import builtins
+import importlib
 import re
+from functools import cache
 from pathlib import Path
 
+import gpflow
 import numpy as np
 from scipy.stats import norm
 
@@ -22,6 +27,7 @@ TOP = {
     "vbks",
 }
 MADE_BY_TOOLS = {"vbks.egg-info", "build", "dist", "__pycache__"}
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def test_top_level__has_exactly_these_names():
@@ -31,7 +37,8 @@ def test_top_level__has_exactly_these_names():
 
 def test_pages__are_there():
     pages = {path.name for path in (ROOT / "docs").iterdir()}
-    assert {"LICENSE", "changelog.md", "contributing.md", "design.md", "notation.md"} <= pages
+    wanted = {"LICENSE", "architecture.md", "changelog.md", "contributing.md", "notation.md"}
+    assert wanted <= pages
 
 
 def test_readme__names_the_two_commands():
@@ -80,5 +87,113 @@ def test_contributing__code_runs(monkeypatch):
 
 
 def test_pages__have_no_placeholders():
-    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+    for page in PAGES:
         assert not re.search(r"\b[A-Z]+_[A-Z_]+\b(?!`)", page.read_text().replace("`", "")), page
+
+
+def test_pages__link_to_files_that_are_there():
+    for page in PAGES:
+        for link in re.findall(r"\]\(([^)#\s]+)", without_code(page.read_text())):
+            assert "://" in link or (page.parent / link).exists(), f"{page} links to {link}"
+
+
+def test_pages__name_files_that_are_there():
+    folders = "vbks|docs|scripts|tests|examples"
+    for page in PAGES:
+        for path in re.findall(rf"`(?:\./)?((?:{folders})/[\w./-]*)", page.read_text()):
+            assert (ROOT / path).exists(), f"{page} names {path}"
+
+
+def test_pages__name_parts_of_the_package_that_are_there():
+    text = "\n".join(page.read_text() for page in PAGES)
+    for name in sorted(set(re.findall(r"\bvbks(?:\.[A-Za-z_]\w*)+", text))):
+        assert resolve(name) is not None
+
+
+def test_pages__name_classes_that_are_there():
+    for page in PAGES:
+        text = without_code(page.read_text())
+        for name, attribute in re.findall(r"`([A-Z]\w*[a-z]\w*)(?:\.([a-z]\w*))?[(`]", text):
+            own = names_in_the_package().get(name)
+            assert own is not None or is_known_elsewhere(name), f"{page} names {name}"
+            assert not attribute or not own or attribute in own, f"{page}: {name}.{attribute}"
+
+
+def test_architecture__is_read_in_some_minutes():
+    assert len((ROOT / "docs" / "architecture.md").read_text().split()) <= 1500
+
+
+def test_decisions__are_listed_with_their_dates():
+    folder = ROOT / "docs" / "decisions"
+    index = (folder / "README.md").read_text()
+    listed = re.findall(r"(?m)^- (\d{4}-\d\d-\d\d): \[(.+)\]\((.+)\)$", index)
+    assert {name for *_, name in listed} == {p.name for p in folder.glob("*.md")} - {"README.md"}
+    for date, title, name in listed:
+        text = (folder / name).read_text()
+        assert text.startswith(f"# {title}\n\n*{date} · ")
+        assert all(f"**{part}.**" in text for part in ("Question", "Measured", "Decided")), name
+
+
+def test_notation__has_every_size_of_shapes():
+    sizes = (ROOT / "docs" / "notation.md").read_text().partition("## Quantities")[0]
+    known = set(re.findall(r"\b[A-Z]\b", " ".join(re.findall(r"(?m)^\| ([^|]+) \|", sizes))))
+    used = {
+        size
+        for path in (ROOT / "vbks").rglob("*.py")
+        for shape in re.findall(r"\[([A-Z0-9a-z+*/, ]+)\]", docstrings(path))
+        for size in re.findall(r"\b[A-Z]\b", shape)
+    }
+    assert used - known == set()
+
+
+def without_code(text):
+    """The text without blocks of code."""
+    return re.sub(r"(?s)```.*?```", "", text)
+
+
+def resolve(name):
+    """What a dotted name stands for."""
+    found = vbks
+    for part in name.split(".")[1:]:
+        if not hasattr(found, part):
+            importlib.import_module(f"{found.__name__}.{part}")
+        found = getattr(found, part)
+    return found
+
+
+@cache
+def names_in_the_package():
+    """Classes and other names of all modules, with the names in the bodies of classes."""
+    found = {}
+    for path in (ROOT / "vbks").rglob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, set()).update(_names_in(node))
+            elif isinstance(node, ast.Assign):
+                found |= {target.id: set() for target in node.targets if hasattr(target, "id")}
+    return found
+
+
+def _names_in(node):
+    for part in node.body:
+        if isinstance(part, ast.FunctionDef):
+            yield part.name
+        elif isinstance(part, ast.AnnAssign):
+            yield part.target.id
+        elif isinstance(part, ast.Assign):
+            yield from (target.id for target in part.targets if hasattr(target, "id"))
+
+
+def is_known_elsewhere(name):
+    """Whether a name is Python's or GPflow's."""
+    homes = (builtins, gpflow.kernels, gpflow.models, gpflow.likelihoods, gpflow.functions)
+    return any(hasattr(home, name) for home in homes)
+
+
+def docstrings(path):
+    """All docstrings of a module, and texts below its constants."""
+    nodes = ast.walk(ast.parse(path.read_text()))
+    values = (node.value for node in nodes if isinstance(node, ast.Expr))
+    return "\n".join(
+        v.value for v in values if isinstance(v, ast.Constant) and isinstance(v.value, str)
+    )
