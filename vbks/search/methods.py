@@ -26,6 +26,7 @@ from vbks.search.method import Method, Task, one_stage, refuse_space
 from vbks.search.plan import Plan
 from vbks.search.protocol import Strategy
 from vbks.search.runner import Search
+from vbks.search.strategies.acquisition import Acquisition, acquisition_of
 from vbks.search.strategies.across_depths import AcrossDepths
 from vbks.search.strategies.bayesopt import BayesianOptimisation
 from vbks.search.strategies.constraints import StructureConstraints
@@ -71,8 +72,10 @@ class VBKS(Method):
         shown = {warp: _changes(task, warp) for warp in task.warps}
         changes = {warp: changes for warp, changes in shown.items() if any(changes)}
         X, _ = task.rows.sample(CHANGE_ROWS, np.random.default_rng(0))
-        refuse = StructureConstraints.in_rows(X, repeats=0)
-        return Growing(task.warps, task.rows.num_inputs, words, changes=changes, refuse=refuse)
+        return Growing(
+            task.warps, task.rows.num_inputs, words, changes=changes,
+            constraints=StructureConstraints.in_rows(X, repeats=0),
+        )  # fmt: skip
 
     def plan(self, task: Task, num_expected: int) -> Plan:
         """Quick fits for all, and the best that are possible for those that remain."""
@@ -152,7 +155,7 @@ class ABCD(_GreedyMethod):
         X, _ = task.rows.arrays()
         return Greedy(
             task.rows.num_inputs, words, ABCD_MOVES, self.criterion, self.max_depth, task.warps,
-            forms=_FORMS[self.variant], refuse=StructureConstraints.in_rows(X),
+            forms=_FORMS[self.variant], constraints=StructureConstraints.in_rows(X),
             expand=noisy_children,
         )  # fmt: skip
 
@@ -216,9 +219,19 @@ class _FewEvaluations(Method):
 
 @dataclass(frozen=True)
 class BO(_FewEvaluations):
-    """Bayesian optimisation over kernels (Malkomes, Schaff and Garnett, 2016)."""
+    """Bayesian optimisation over kernels (Malkomes, Schaff and Garnett, 2016).
 
+    ``acquisition`` says which candidates are worth fitting: "ei", the expected improvement, "ucb",
+    an upper confidence bound, or a `vbks.search.Acquisition`. One with a checkpoint should print
+    alike in every process, as a frozen dataclass does, or have a name.
+    """
+
+    acquisition: str | Acquisition = "ei"
     name = "bo"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        acquisition_of(self.acquisition)
 
     def strategy(self, task: Task) -> Strategy:
         """Where evidence is expected to improve, by how alike kernels are."""
@@ -231,6 +244,7 @@ class BO(_FewEvaluations):
         return BayesianOptimisation(
             task.rows.num_inputs, words, pool=task.space, warps=task.warps, grams=grams,
             batch_size=self.batch_size, seed=task.settings.get("seed", 0),
+            acquisition=acquisition_of(self.acquisition),
         )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What a kernel says must be visible in the data: rules for refusing fits."""
+"""Structure constraints: what a kernel says of its structure must show in the data."""
 
 from __future__ import annotations
 
@@ -13,21 +13,18 @@ from vbks.inference.result import LocalFit
 from vbks.kernels.family import CHANGE_LOCATION, PERIOD, WIDTH
 from vbks.kernels.layout import Layout, Slot, lay_out
 
-LEAST_REPEATS = 5
-"""Times that a period has to fit into the range of its input, in ABCD."""
-
-Rule = Callable[[LocalFit], str]
-"""The reason why a fit must not be chosen, or an empty text."""
+Constraints = Callable[[LocalFit], str]
+"""Says why a fit must not be chosen; an empty text accepts it."""
 
 
 def accept_all(fit: LocalFit) -> str:
-    """No fit is refused."""
+    """Accept every fit."""
     return ""
 
 
-def judged(fit: LocalFit, refuse: Rule) -> LocalFit:
-    """The fit, dropped with the reason if it is refused."""
-    reason = refuse(fit) if fit.status == "fitted" else ""
+def accepted_or_dropped(fit: LocalFit, constraints: Constraints) -> LocalFit:
+    """The fit as it is if constraints accept it, else dropped with their reason."""
+    reason = constraints(fit) if fit.status == "fitted" else ""
     return replace(fit, status="dropped", reason=reason) if reason else fit
 
 
@@ -35,21 +32,21 @@ def judged(fit: LocalFit, refuse: Rule) -> LocalFit:
 class StructureConstraints:
     """Refuses periods that repeat too rarely and changes outside the data.
 
-    ``lows`` and ``highs`` are the ends of each input, standardised; a period has to fit in between
-    at least ``repeats`` times.
+    ``lows`` and ``highs`` are the ends of each input, standardised.
     """
 
     lows: tuple[float, ...]
     highs: tuple[float, ...]
-    repeats: int = LEAST_REPEATS
+    repeats: int = 5
+    """A period has to fit into the range of its input this many times; five as in ABCD."""
 
     @classmethod
-    def in_rows(cls, X: Array, repeats: int = LEAST_REPEATS) -> StructureConstraints:
-        """Rules for standardised inputs X [N, D]."""
+    def in_rows(cls, X: Array, repeats: int = repeats) -> StructureConstraints:
+        """The constraints of standardised inputs X [N, D]."""
         return cls(tuple(map(float, X.min(axis=0))), tuple(map(float, X.max(axis=0))), repeats)
 
     def __call__(self, fit: LocalFit) -> str:
-        """Why the fit is refused, or nothing."""
+        """Why the fit is refused; an empty text if it is accepted."""
         layout = lay_out(fit.expression, fit.num_inputs, fit.ard)
         for place, slot in enumerate(layout.slots):
             reason = self._reason(slot, float(fit.theta[place]), _width(layout, slot, fit.theta))

@@ -11,17 +11,6 @@ from vbks.inference.proposal import Proposal, pairs_of
 from vbks.inference.result import LocalFit
 from vbks.search.protocol import SearchState, near_warps
 
-SCREEN_MEMBERS = 24
-"""Spaces of up to this many members are fitted under every warp. Of larger spaces the single leaves
-are, or this many members if there are none."""
-
-WARP_MARGIN = 40.0
-"""Warps whose best fit is further than this below the best of all, in nats, are ruled out by the
-members that are fitted under every warp."""
-
-NUM_UNDER_ALL_WARPS = 16
-"""This many of the best members are fitted under every warp that is not ruled out."""
-
 
 @dataclass(frozen=True)
 class FixedSpace:
@@ -29,6 +18,14 @@ class FixedSpace:
 
     expressions: tuple[Expression, ...]
     warps: tuple[Warp, ...] = (Identity(),)
+    screen_members: int = 24
+    """Fit spaces of up to this many members under every warp; of larger spaces only the single
+    leaves, or this many members if there are none."""
+    warp_margin: float = 40.0
+    """Rule out a warp whose best fit is further than this below the best of all, in nats, by the
+    members that are fitted under every warp."""
+    num_under_all_warps: int = 16
+    """Fit this many of the best members under every warp that is not ruled out."""
 
     is_finite = True
 
@@ -49,10 +46,10 @@ class FixedSpace:
             proposals = pairs_of(rest, (fitted[0].warp,))
         elif state.rounds == 2 and fitted:
             screened = [fit for fit in fitted if fit.expression in set(small)]
-            warps = near_warps(screened or fitted, WARP_MARGIN)
+            warps = near_warps(screened or fitted, self.warp_margin)
             best = dict.fromkeys(fit.expression for fit in fitted)
             tried = {(fit.expression, fit.warp) for fit in state.fits}
-            pairs = pairs_of(list(best)[:NUM_UNDER_ALL_WARPS], warps)
+            pairs = pairs_of(list(best)[: self.num_under_all_warps], warps)
             proposals = tuple(p for p in pairs if (p.expression, p.warp) not in tried)
         if not proposals:
             return replace(state, ending="all members of the space were tried"), ()
@@ -68,7 +65,7 @@ class FixedSpace:
 
     def _small(self) -> Sequence[Expression]:
         """What is fitted under every warp."""
-        if len(self.warps) == 1 or len(self.expressions) <= SCREEN_MEMBERS:
+        if len(self.warps) == 1 or len(self.expressions) <= self.screen_members:
             return self.expressions
         leaves = [expression for expression in self.expressions if isinstance(expression, Leaf)]
-        return leaves or self.expressions[:SCREEN_MEMBERS]
+        return leaves or self.expressions[: self.screen_members]

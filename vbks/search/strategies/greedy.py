@@ -14,14 +14,7 @@ from vbks.grammar.space import space
 from vbks.inference.proposal import Proposal, pairs_of, structure_of
 from vbks.inference.result import Correction, LocalFit
 from vbks.search.protocol import SearchState
-from vbks.search.strategies.constraints import Rule, accept_all, judged
-
-EXPECTED_CHILDREN = 40
-"""Candidates of a round, roughly, for the choice of a bound."""
-
-MAX_LEAVES = 12
-"""Leaves at most: ABCD's largest kernels on its series have about as many."""
-
+from vbks.search.strategies.constraints import Constraints, accept_all, accepted_or_dropped
 
 Form = Callable[[Expression], Expression]
 """Another expression of the same kernels, but for parameters that it may have more or fewer of."""
@@ -31,9 +24,9 @@ Form = Callable[[Expression], Expression]
 class Greedy:
     """Expands the best candidate so far, until none of its children scores higher.
 
-    ``refuse`` gives the reason why a fit must not be chosen, or an empty text. Children are tried
-    in one of the ``forms`` after the other, in the next when none scores higher in those before:
-    in sums of products, terms can be described one by one.
+    Only fits that ``constraints`` accept can be the best. Children are tried in one of the
+    ``forms`` after the other, in the next when none scores higher in those before: in sums of
+    products, terms can be described one by one.
     """
 
     num_inputs: int = 1
@@ -43,16 +36,20 @@ class Greedy:
     max_depth: int = 10
     warps: tuple[Warp, ...] = (Identity(),)
     forms: tuple[Form, ...] = (canonical,)
-    refuse: Rule = accept_all
+    constraints: Constraints = accept_all
     expand: Callable[..., tuple[Expression, ...]] = children
     """Makes the children of an expression by moves: those of noise, too, or not."""
+    max_leaves: int = 12
+    """Leave out children with more leaves: ABCD's largest kernels on its series have about 12."""
+    expected_children: int = 40
+    """Children of a parent on one input, roughly, by which a bound is chosen that is affordable."""
 
     is_finite = True
 
     @property
     def num_expected(self) -> int:
         """Children of as many parents as there may be."""
-        return EXPECTED_CHILDREN * self.num_inputs * self.max_depth
+        return self.expected_children * self.num_inputs * self.max_depth
 
     def propose(self, state: SearchState) -> tuple[SearchState, tuple[Proposal, ...]]:
         """Single leaves at first, then the children of the best."""
@@ -77,8 +74,8 @@ class Greedy:
         return replace(state, ending=ending), ()
 
     def absorb(self, state: SearchState, fits: Sequence[LocalFit]) -> SearchState:
-        """Fits are gathered; those that must not be chosen are marked with the reason."""
-        return state.with_fits([judged(fit, self.refuse) for fit in fits])
+        """Fits are gathered; those that are not accepted are dropped with the reason."""
+        return state.with_fits([accepted_or_dropped(fit, self.constraints) for fit in fits])
 
     def best(self, state: SearchState) -> LocalFit | None:
         """The candidate with the highest score so far."""
@@ -91,7 +88,7 @@ class Greedy:
         own = canonical(parent.expression)
         for child in self.expand(own, self.families, self.num_inputs, self.moves):
             written = _written(child, form)
-            if written is not None and num_leaves(written) <= MAX_LEAVES:
+            if written is not None and num_leaves(written) <= self.max_leaves:
                 yield Proposal(written, parent.warp, parent)
 
 

@@ -24,45 +24,17 @@ from vbks.grammar.space import space
 from vbks.inference.proposal import Proposal, Structure, pairs_of, structure_of
 from vbks.inference.result import LocalFit
 from vbks.search.protocol import SearchState, near_warps
-from vbks.search.strategies.constraints import Rule, accept_all, judged
+from vbks.search.strategies.constraints import Constraints, accept_all, accepted_or_dropped
 
 MOVES: tuple[tuple[Move, ...], ...] = (
     CKS_MOVES,
     tuple(move for move in ABCD_MOVES if move not in CKS_MOVES),
 )
-"""Moves that are made at first, and those that are made later: they have more children, and rarely
-better ones."""
+"""Moves of the first turn, and those of the second, which have more children and rarely better
+ones."""
 
-LATER = 3
-"""Ranks by which later moves stand back: those of the best kernel come after the first moves of the
-top 4, the best and this many others."""
-
-CHANGING = -1
-"""Number of the turn that tries changes which the data show; those of `MOVES` count from 0."""
-
-LITTLE = 4.0
-"""Changes of the best are tried once a candidate within this many nats of it was expanded by first
-moves. A kernel that fits before and after is best found first, as changes double it."""
-
-PARENT_MARGIN = 6.0
-"""Nats below the best within which a candidate is worth expanding."""
-
-FIRST_WARP_MARGIN = 40.0
-"""Nats below the best within which a warp goes on after its single leaves."""
-
-NUM_UNDER_ALL_WARPS = 6
-"""This many of the best expressions of the first rounds, leaves and pairs of them, are tried under
-every warp that goes on after its single leaves."""
-
-WARP_MARGIN = 12.0
-"""Nats below the best within which the best candidate of another warp is expanded, too, after the
-first rounds."""
-
-EXPECTED_CANDIDATES = 200
-"""Candidates that are usually tried, for the choice of a bound."""
-
-MAX_GROWN_LEAVES = 8
-"""Leaves at most: larger kernels were never chosen on the series tried, and nobody reads them."""
+CHANGES_TURN = -1
+"""Marks the turn that tries changes which the data show; turns of ``moves`` count from 0."""
 
 
 class Changes(NamedTuple):
@@ -79,18 +51,36 @@ class Growing:
     warps: tuple[Warp, ...] = (Identity(),)
     num_inputs: int = 1
     families: tuple[str, ...] = GROWN_FAMILIES
-    max_leaves: int = MAX_GROWN_LEAVES
+    max_leaves: int = 8
+    """Leave out children with more leaves: larger kernels were never chosen on the series tried,
+    and nobody reads them."""
     moves: tuple[tuple[Move, ...], ...] = MOVES
+    """Moves turn by turn: those of the first are made before those of the next."""
     more: tuple[Expression, ...] = ()
     """Expressions that the search starts from beside the usual ones."""
     changes: Mapping[Warp, Changes] = field(default_factory=dict)
     """What the data show of changes under each warp: they are tried for the whole kernel and its
     noise as soon as first moves gain little."""
-    refuse: Rule = accept_all
-    """Why a fit must not be chosen."""
+    constraints: Constraints = accept_all
+    """Fits that these do not accept are dropped."""
+    later_moves_delay: int = 3
+    """Make the second moves of the best kernel after the first moves of it and this many others."""
+    change_margin: float = 4.0
+    """Try changes of the best once a candidate within this many nats of it was expanded by first
+    moves. A kernel that fits before and after is best found first, as changes double it."""
+    parent_margin: float = 6.0
+    """Expand candidates within this many nats of the best."""
+    first_warp_margin: float = 40.0
+    """Go on with warps whose best single leaf is within this many nats of the best of all."""
+    num_under_all_warps: int = 6
+    """Try this many of the best leaves and pairs of leaves under every warp that goes on."""
+    warp_margin: float = 12.0
+    """Expand the best candidate of another warp, too, if it is within this many nats of the best of
+    all."""
+    num_expected: int = 200
+    """Candidates that are usually tried, by which a bound is chosen that is affordable."""
 
     is_finite = False
-    num_expected = EXPECTED_CANDIDATES
 
     def propose(self, state: SearchState) -> tuple[SearchState, tuple[Proposal, ...]]:
         """Small expressions first, then the children of the best that were not expanded yet."""
@@ -116,8 +106,8 @@ class Growing:
         return replace(state, ending="no child of the best kernels gained"), ()
 
     def absorb(self, state: SearchState, fits: Sequence[LocalFit]) -> SearchState:
-        """Fits are gathered, without those that are refused, as the next proposal sees them."""
-        return state.with_fits([judged(fit, self.refuse) for fit in fits])
+        """Fits are gathered; those that are not accepted are dropped with the reason."""
+        return state.with_fits([accepted_or_dropped(fit, self.constraints) for fit in fits])
 
     def best(self, state: SearchState) -> LocalFit | None:
         """The candidate with the highest evidence."""
@@ -144,9 +134,9 @@ class Growing:
     def _third(self, fitted: Sequence[LocalFit]) -> tuple[Proposal, ...]:
         """The best of all so far under every warp that is near."""
         leading = dict.fromkeys(canonical(fit.expression) for fit in fitted)
-        best = list(leading)[:NUM_UNDER_ALL_WARPS]
+        best = list(leading)[: self.num_under_all_warps]
         single = [fit for fit in fitted if isinstance(fit.expression, Leaf)]
-        return pairs_of(best, near_warps(single or fitted, FIRST_WARP_MARGIN))
+        return pairs_of(best, near_warps(single or fitted, self.first_warp_margin))
 
     def _expansions(self, state: SearchState) -> list[tuple[LocalFit, int]]:
         """Whose children come next, by which moves: one of all, and one of each other near warp."""
@@ -154,11 +144,11 @@ class Growing:
         if not ranked:
             return []
         best = ranked[0].log_evidence()
-        near = [fit for fit in ranked if fit.log_evidence() > best - PARENT_MARGIN]
+        near = [fit for fit in ranked if fit.log_evidence() > best - self.parent_margin]
         if self._is_to_change(near, state):
-            return [(ranked[0], CHANGING)]
+            return [(ranked[0], CHANGES_TURN)]
         chosen = self._first_new(near, state)
-        for warp in near_warps(ranked, WARP_MARGIN):
+        for warp in near_warps(ranked, self.warp_margin):
             leader = [fit for fit in ranked if fit.warp == warp][:1]
             if all(fit.warp != warp for fit, _ in chosen):
                 chosen += [(fit, turn) for fit, turn in self._first_new(leader, state) if not turn]
@@ -167,10 +157,10 @@ class Growing:
     def _is_to_change(self, near: Sequence[LocalFit], state: SearchState) -> bool:
         """Whether the best, or one about as good, had its first moves made, but not its changes."""
         best = near[0]
-        as_good = [f for f in near if f.log_evidence() > best.log_evidence() - LITTLE]
+        as_good = [f for f in near if f.log_evidence() > best.log_evidence() - self.change_margin]
         return (
             best.warp in self.changes
-            and (structure_of(best), CHANGING) not in state.expanded
+            and (structure_of(best), CHANGES_TURN) not in state.expanded
             and any((structure_of(fit), 0) in state.expanded for fit in as_good)
         )
 
@@ -179,7 +169,7 @@ class Growing:
     ) -> list[tuple[LocalFit, int]]:
         """The first expansion that was not made yet, later moves standing back by some ranks."""
         turns = sorted(
-            (rank + LATER * turn, turn, rank)
+            (rank + self.later_moves_delay * turn, turn, rank)
             for rank in range(len(ranked))
             for turn in range(len(self.moves))
         )
@@ -190,7 +180,7 @@ class Growing:
 
     def _children(self, parent: LocalFit, turn: int) -> Iterator[Proposal]:
         form = canonical(parent.expression)
-        if turn == CHANGING:
+        if turn == CHANGES_TURN:
             found = self._changed(form, self.changes[parent.warp])
         else:
             found = iter(children(form, self.families, self.num_inputs, self.moves[turn]))

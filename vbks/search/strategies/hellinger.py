@@ -14,11 +14,8 @@ Grams: TypeAlias = Callable[[Sequence[Expression]], Array]
 """Covariances [K, S, n, n] of noisy function values that K expressions have at the same inputs,
 for S samples of θ; those of an expression do not depend on the others in the list."""
 
-PAIRS_AT_ONCE = 256
-"""Pairs of expressions whose matrices are worked on together: some tens of megabytes."""
-
 DECIMALS = 10
-"""Digits of a distance: those behind them depend on what else was computed with it."""
+"""Distances are rounded to this many decimals, as later ones depend on what else was computed."""
 
 
 def squared_hellinger(A: Array, B: Array) -> Array:
@@ -46,11 +43,12 @@ class HellingerDistances:
 
     Samples of θ are the same for all, so a distance is zero for equal kernels, and exp(−d²/2ℓ²) is
     a covariance: d² is the squared length of a difference, of the roots of all densities. Every
-    distance is computed once, as long as both expressions are kept.
+    distance is computed once, as long as both expressions are kept. Matrices of ``pairs_at_once``
+    are worked on together: some tens of megabytes.
     """
 
-    def __init__(self, grams: Grams) -> None:
-        self._make = grams
+    def __init__(self, grams: Grams, pairs_at_once: int = 256) -> None:
+        self._make, self._pairs_at_once = grams, pairs_at_once
         self._places: dict[Expression, int] = {}
         self._grams: list[Array] = []
         self._log_dets: list[Array] = []
@@ -78,8 +76,8 @@ class HellingerDistances:
         places = np.stack(np.broadcast_arrays(*wanted), axis=-1)
         missing = np.sort(places[np.isnan(self._known[wanted])], axis=1)
         pairs = np.unique(missing, axis=0)
-        for start in range(0, len(pairs), PAIRS_AT_ONCE):
-            self._compute(pairs[start : start + PAIRS_AT_ONCE])
+        for start in range(0, len(pairs), self._pairs_at_once):
+            self._compute(pairs[start : start + self._pairs_at_once])
         return np.asarray(self._known[wanted])
 
     def _compute(self, pairs: Rows) -> None:

@@ -18,13 +18,7 @@ from vbks.grammar.vocabulary import vocabulary
 from vbks.inference.proposal import Proposal, Structure, pairs_of, structure_of
 from vbks.inference.result import LocalFit
 from vbks.search.protocol import SearchState
-from vbks.search.strategies.grow import MAX_GROWN_LEAVES
-
-STOPPING = 1 / 3
-"""Probability that a random walk ends before its next move, as in BOMS: two moves in the mean."""
-
-REMEMBERED = 512
-"""Expressions whose neighbours are kept: listing those of a large one takes a tenth of a second."""
+from vbks.search.strategies.grow import Growing
 
 
 @dataclass(frozen=True)
@@ -33,8 +27,11 @@ class Neighbourhood:
 
     num_inputs: int = 1
     families: tuple[str, ...] = BASE_FAMILIES
-    max_leaves: int = MAX_GROWN_LEAVES
+    max_leaves: int = Growing.max_leaves
     moves: tuple[Move, ...] = CKS_MOVES
+    stopping: float = 1 / 3
+    """End a random walk before its next move with this probability: as in BOMS, two moves in the
+    mean."""
 
     def leaves(self) -> tuple[Expression, ...]:
         """Every family on every input."""
@@ -47,7 +44,7 @@ class Neighbourhood:
     def walk(self, seed: int, number: int) -> Expression:
         """Where the random walk of this number ends: some moves away from a leaf."""
         rng = np.random.default_rng([seed, number])
-        expression, num_moves = _one_of(self.leaves(), rng), rng.geometric(STOPPING) - 1
+        expression, num_moves = _one_of(self.leaves(), rng), rng.geometric(self.stopping) - 1
         for _ in range(num_moves):
             options = self.of(expression)
             expression = _one_of(options, rng) if options else expression
@@ -58,7 +55,8 @@ def _one_of(options: Sequence[Expression], rng: np.random.Generator) -> Expressi
     return options[rng.integers(len(options))]
 
 
-@lru_cache(maxsize=REMEMBERED)
+# Listing the neighbours of a large expression takes a tenth of a second.
+@lru_cache(maxsize=512)
 def _neighbours(space: Neighbourhood, expression: Expression) -> tuple[Expression, ...]:
     found = children(expression, space.families, space.num_inputs, space.moves)
     return tuple(child for child in found if num_leaves(child) <= space.max_leaves)

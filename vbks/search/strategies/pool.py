@@ -14,7 +14,7 @@ from vbks.grammar.moves import CKS_MOVES, Move
 from vbks.inference.proposal import Proposal, structure_of
 from vbks.inference.result import LocalFit
 from vbks.search.protocol import SearchState
-from vbks.search.strategies.grow import EXPECTED_CANDIDATES, MAX_GROWN_LEAVES
+from vbks.search.strategies.grow import Growing
 from vbks.search.strategies.neighbours import Neighbourhood, fitted_parent, shuffled
 
 
@@ -26,9 +26,14 @@ class PoolSearch:
     families: tuple[str, ...] = BASE_FAMILIES
     pool: tuple[Expression, ...] | None = None
     warps: tuple[Warp, ...] = (Identity(),)
-    max_leaves: int = MAX_GROWN_LEAVES
+    max_leaves: int = Neighbourhood.max_leaves
     moves: tuple[Move, ...] = CKS_MOVES
     seed: int = 0
+    stopping: float = Neighbourhood.stopping
+    """End a random walk before its next move with this probability."""
+    expected_candidates: int = Growing.num_expected
+    """Candidates that are usually tried without a pool, by which a bound is chosen that is
+    affordable."""
 
     @property
     def is_finite(self) -> bool:
@@ -39,7 +44,7 @@ class PoolSearch:
     def num_expected(self) -> int:
         """Members of the pool, or as many as other searches try."""
         if self.pool is None:
-            return EXPECTED_CANDIDATES
+            return self.expected_candidates
         return len(structures(self.pool)) * len(self.warps)
 
     def absorb(self, state: SearchState, fits: Sequence[LocalFit]) -> SearchState:
@@ -57,7 +62,9 @@ class PoolSearch:
 
     @property
     def _space(self) -> Neighbourhood:
-        return Neighbourhood(self.num_inputs, self.families, self.max_leaves, self.moves)
+        return Neighbourhood(
+            self.num_inputs, self.families, self.max_leaves, self.moves, self.stopping
+        )
 
     def _begun(self, chosen: Sequence[Proposal], state: SearchState) -> tuple[Proposal, ...]:
         """Proposals with the fits that they begin from, warp by warp."""

@@ -11,13 +11,6 @@ from vbks.search.protocol import SearchState
 from vbks.search.strategies.neighbours import untried, walks
 from vbks.search.strategies.pool import PoolSearch
 
-BATCH = 8
-"""Candidates that are proposed together: their order does not depend on their fits, and fits of
-several together are quicker."""
-
-FRUITLESS = 1000
-"""Random walks in a row that end where others did, after which there is nothing new."""
-
 
 @dataclass(frozen=True)
 class RandomChoice(PoolSearch):
@@ -26,7 +19,11 @@ class RandomChoice(PoolSearch):
     Without a ``pool``, walks go from a random leaf through the grammar, up to ``max_leaves``.
     """
 
-    batch_size: int = BATCH
+    batch_size: int = 8
+    """Candidates that are proposed together: their order does not depend on their fits, and fits of
+    several together are quicker."""
+    max_fruitless: int = 1000
+    """End the search after this many random walks in a row that end where others did."""
 
     def propose(self, state: SearchState) -> tuple[SearchState, tuple[Proposal, ...]]:
         """The next few that were not tried yet."""
@@ -41,16 +38,16 @@ class RandomChoice(PoolSearch):
     def _stream(self) -> Iterable[Proposal]:
         if self.pool is not None:
             return self._members
-        return _until_fruitless(walks(self._space, self.warps, self.seed))
+        return _until_fruitless(walks(self._space, self.warps, self.seed), self.max_fruitless)
 
 
-def _until_fruitless(proposals: Iterable[Proposal]) -> Iterator[Proposal]:
+def _until_fruitless(proposals: Iterable[Proposal], max_fruitless: int) -> Iterator[Proposal]:
     """The proposals up to where they only repeat themselves."""
     passed: set[Structure] = set()
     fruitless = 0
     for proposal in proposals:
         fruitless = fruitless + 1 if proposal.structure in passed else 0
-        if fruitless == FRUITLESS:
+        if fruitless == max_fruitless:
             return
         passed.add(proposal.structure)
         yield proposal

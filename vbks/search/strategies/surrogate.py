@@ -9,29 +9,33 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 from scipy.optimize import minimize
-from scipy.special import erfcx, ndtr, ndtri
+from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from vbks.arrays import Array
-
-CENTRES = np.array([0.0, 0.0, math.log(0.5), math.log(0.03)])
-"""Prior means of the mean and of the logarithms of scale, lengthscale and noise, for values that
-are normal scores. Given all evidences of K144 on eight series, lengthscales are from 0.7 to 1.5 of
-the largest distance and noise is 0.03; while few are known, a shorter one is more careful."""
-
-SPREADS = np.array([1.0, 0.7, 0.7, 1.0])
-"""Their prior standard deviations: a few values must not make the process sure of itself."""
-
-FARTHEST = 4.0
-"""Prior standard deviations within which they are sought."""
+from vbks.search.strategies.acquisition import EXPECTED_IMPROVEMENT, Acquisition
 
 LEAST_VARIANCE = 1e-12
-"""Least variance of a prediction, so that it has a logarithm."""
+"""Predictions have at least this variance, so that it has a logarithm."""
 
-WORST = -1e6
-"""Standard deviations below the best beyond which all candidates are the same."""
 
-LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
+@dataclass(frozen=True)
+class SurrogatePrior:
+    """Normal priors of a surrogate's mean and of the logarithms of scale, lengthscale and noise.
+
+    They are for values that are normal scores. Given all evidences of K144 on eight series,
+    lengthscales are from 0.7 to 1.5 of the largest distance and noise is 0.03; while few are known,
+    a shorter lengthscale is more careful.
+    """
+
+    means: tuple[float, float, float, float] = (0.0, 0.0, math.log(0.5), math.log(0.03))
+    spreads: tuple[float, float, float, float] = (1.0, 0.7, 0.7, 1.0)
+    """Prior standard deviations: a few values must not make the process sure of itself."""
+    farthest: float = 4.0
+    """Look for the most probable parameters within this many standard deviations."""
+
+
+PRIOR = SurrogatePrior()
 
 
 @dataclass(frozen=True)
@@ -49,13 +53,16 @@ class Surrogate:
         return np.asarray(self.scale**2 * decay)
 
 
-def fit_surrogate(squared_distances: Array, values: Array) -> Surrogate:
+def fit_surrogate(
+    squared_distances: Array, values: Array, prior: SurrogatePrior = PRIOR
+) -> Surrogate:
     """The most probable process for values [R] at squared distances [R, R] from each other."""
-    bounds = np.stack([CENTRES - FARTHEST * SPREADS, CENTRES + FARTHEST * SPREADS], axis=1)
+    means, spreads = np.array(prior.means), np.array(prior.spreads)
+    bounds = np.stack([means - prior.farthest * spreads, means + prior.farthest * spreads], axis=1)
     found = minimize(
         surrogate_loss,
-        CENTRES,
-        args=(squared_distances, values),
+        means,
+        args=(squared_distances, values, prior),
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,
@@ -64,14 +71,15 @@ def fit_surrogate(squared_distances: Array, values: Array) -> Surrogate:
 
 
 def surrogate_loss(
-    parameters: Array, squared_distances: Array, values: Array
+    parameters: Array, squared_distances: Array, values: Array, prior: SurrogatePrior = PRIOR
 ) -> tuple[float, Array]:
     """Minus the log posterior density of the four parameters, up to a constant, and its slope."""
     model = _surrogate(parameters)
     K = model.covariance(squared_distances)
     L = cholesky(K + model.noise**2 * np.eye(len(values)), lower=True)
     alpha = cho_solve((L, True), values - model.mean)
-    steps = (parameters - CENTRES) / SPREADS
+    spreads = np.array(prior.spreads)
+    steps = (parameters - np.array(prior.means)) / spreads
     loss = 0.5 * (values - model.mean) @ alpha + np.log(np.diag(L)).sum() + 0.5 * steps @ steps
     weight = 0.5 * (cho_solve((L, True), np.eye(len(values))) - np.outer(alpha, alpha))
     slopes = [
@@ -80,7 +88,7 @@ def surrogate_loss(
         (weight * K * squared_distances).sum() / model.lengthscale**2,
         2.0 * model.noise**2 * np.trace(weight),
     ]
-    return float(loss), np.array(slopes) + steps / SPREADS
+    return float(loss), np.array(slopes) + steps / spreads
 
 
 def _surrogate(parameters: Array) -> Surrogate:
@@ -130,29 +138,23 @@ class Prediction:
 
 
 def choose_batch(
-    prediction: Prediction, best: float, distances_from: Callable[[int], Array], num: int
+    prediction: Prediction,
+    best: float,
+    distances_from: Callable[[int], Array],
+    num: int,
+    acquisition: Acquisition = EXPECTED_IMPROVEMENT,
 ) -> list[int]:
-    """Places of the candidates to try next, each by its expected improvement over the best.
+    """Places of the candidates to try next, each the one of the highest acquisition.
 
     A chosen candidate is believed to have the value expected of it while others are chosen.
     """
     chosen: list[int] = []
     is_left = np.ones(len(prediction.mean), bool)
     while len(chosen) < min(num, len(is_left)):
-        gain = log_expected_improvement(prediction.mean, np.sqrt(prediction.variance), best)
-        place = int(np.argmax(np.where(is_left, gain, -np.inf)))
+        scores = acquisition(prediction.mean, np.sqrt(prediction.variance), best)
+        place = int(np.argmax(np.where(is_left, scores, -np.inf)))
         prediction.believe(place, distances_from(place))
         best = max(best, float(prediction.mean[place]))
         is_left[place] = False
         chosen.append(place)
     return chosen
-
-
-def log_expected_improvement(mean: Array, sd: Array, best: float) -> Array:
-    """log E max(f − best, 0) for f ~ N(mean, sd²), also where it is too small for a number."""
-    z = (mean - best) / sd
-    above, below = np.maximum(z, 0.0), np.clip(z, WORST, 0.0)
-    high = np.log(np.exp(-0.5 * above**2 - LOG_ROOT_TWO_PI) + above * ndtr(above))
-    share = math.sqrt(0.5 * math.pi) * erfcx(-below / math.sqrt(2.0))
-    low = -0.5 * below**2 - LOG_ROOT_TWO_PI + np.log1p(below * share)
-    return np.asarray(np.log(sd) + np.where(z > 0.0, high, low))

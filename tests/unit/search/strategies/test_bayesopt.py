@@ -19,7 +19,8 @@ from vbks.inference.proposal import Proposal, structure_of
 from vbks.inference.result import LocalFit
 from vbks.inference.settings import compare
 from vbks.search.protocol import SearchState
-from vbks.search.strategies.bayesopt import BATCH, BayesianOptimisation
+from vbks.search.strategies.acquisition import UpperConfidenceBound
+from vbks.search.strategies.bayesopt import BayesianOptimisation
 from vbks.search.strategies.random import RandomChoice
 
 Judge = Callable[[Expression], float]
@@ -98,7 +99,7 @@ def test_search__begins_with_single_leaves() -> None:
     assert {parse("SE[1]"), parse("PER[2]")} <= {p.expression for p in of_inputs}
     assert all(num_leaves(p.expression) == 1 for p in of_inputs)
     _, of_leafless = BayesianOptimisation(grams=by_counts, pool=K12).propose(SearchState())
-    assert len(of_leafless) == BATCH
+    assert len(of_leafless) == BayesianOptimisation.batch_size
 
 
 def test_search__tries_every_structure_of_a_pool_once_and_ends() -> None:
@@ -165,7 +166,7 @@ def test_search__goes_on_where_all_have_failed() -> None:
     search = BayesianOptimisation(grams=by_counts, pool=K144)
     every = frozenset(map(str, structures(K144)))
     state = run(search, lambda e: 0.0, rounds=3, failing=every)
-    assert len(state.fits) == 4 + 2 * BATCH
+    assert len(state.fits) == 4 + 2 * BayesianOptimisation.batch_size
     assert search.best(state) is None
 
 
@@ -202,3 +203,17 @@ def test_search__prefers_the_warp_that_has_done_better() -> None:
         state = search.absorb(state, fits)
     assert {fit.warp for fit in state.fits[:8]} == {Identity(), Log()}
     assert sum(fit.warp == Log() for fit in state.fits[8:]) > 0.6 * len(state.fits[8:])
+
+
+def test_search__goes_by_its_acquisition() -> None:
+    judge = partial(towards, "LIN * PER")
+
+    def least(mean: Array, sd: Array, best: float) -> Array:
+        return -mean
+
+    worst, best = (
+        run(BayesianOptimisation(grams=by_counts, pool=K144, acquisition=own), judge, rounds=4)
+        for own in (least, UpperConfidenceBound())
+    )
+    values = [np.mean([fit.elbo for fit in state.fits[4:]]) for state in (worst, best)]
+    assert values[0] < values[1]

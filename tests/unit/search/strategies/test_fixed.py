@@ -1,5 +1,7 @@
 """Tests of fixed spaces under one and several warps."""
 
+from dataclasses import replace
+
 from support.fits import made_up_fit
 
 from vbks.data.warps import Identity, Log
@@ -7,7 +9,7 @@ from vbks.grammar.expression import num_leaves
 from vbks.grammar.space import K144
 from vbks.inference.proposal import Proposal
 from vbks.search.protocol import SearchState, left_behind
-from vbks.search.strategies.fixed import NUM_UNDER_ALL_WARPS, FixedSpace
+from vbks.search.strategies.fixed import FixedSpace
 
 
 def test_fixed_space__one_warp_is_one_round() -> None:
@@ -40,7 +42,8 @@ def test_fixed_space__the_best_are_tried_under_near_warps() -> None:
     fits = [made_up_fit(p, float(place)) for place, p in enumerate(second)]
     state, third = space.propose(space.absorb(state, fits))
     assert {p.warp for p in third} == {Identity()}
-    assert {p.expression for p in third} == {p.expression for p in second[-NUM_UNDER_ALL_WARPS:]}
+    best = second[-FixedSpace.num_under_all_warps :]
+    assert {p.expression for p in third} == {p.expression for p in best}
     state, fourth = space.propose(space.absorb(state, [made_up_fit(p, 0.0) for p in third]))
     assert not fourth
     assert "all members" in state.ending
@@ -58,3 +61,16 @@ def test_left_behind__is_dropped_with_its_distance() -> None:
     assert fit.reason == "12.5 nats behind the best after the search"
     failed = made_up_fit(Proposal(K144[0]), -12.0, "failed")
     assert left_behind(failed, 0.5, "search") is failed
+
+
+def test_fixed_space__settings_say_how_many_and_how_far() -> None:
+    space = FixedSpace(K144[4:], (Identity(), Log()), screen_members=5, num_under_all_warps=3)
+    state, first = space.propose(SearchState())
+    assert len(first) == 2 * 5
+    fits = [made_up_fit(p, -5.0 * (p.warp == Identity())) for p in first]
+    state, second = space.propose(space.absorb(state, fits))
+    done = space.absorb(state, [made_up_fit(p, 9.0 + k) for k, p in enumerate(second)])
+    _, third = space.propose(done)
+    assert len(third) == 3
+    _, nothing = replace(space, warp_margin=4.0).propose(done)
+    assert not nothing

@@ -50,7 +50,7 @@ def test_greedy__a_refused_fit_is_kept_with_the_reason_and_never_chosen() -> Non
     def refuse(fit: LocalFit) -> str:
         return "periodic" if "PER" in str(fit.expression) else ""
 
-    greedy = Greedy(refuse=refuse, max_depth=3)
+    greedy = Greedy(constraints=refuse, max_depth=3)
     state, _ = run(greedy, towards("SE * PER"))
     best = greedy.best(state)
     assert best is not None

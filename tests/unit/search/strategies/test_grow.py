@@ -11,7 +11,7 @@ from vbks.grammar.expression import ChangePoint, Expression, num_leaves
 from vbks.grammar.parser import parse
 from vbks.inference.proposal import Proposal
 from vbks.search.protocol import SearchState
-from vbks.search.strategies.grow import MAX_GROWN_LEAVES, Changes, Growing
+from vbks.search.strategies.grow import Changes, Growing
 
 
 def expressions(proposals: Sequence[Proposal]) -> set[Expression]:
@@ -94,7 +94,7 @@ def test_growing__finds_a_larger_expression_and_ends() -> None:
 def test_growing__keeps_to_the_most_leaves() -> None:
     state, _ = run(Growing(max_leaves=3), lambda p: float(num_leaves(p.expression)))
     assert max(num_leaves(fit.expression) for fit in state.fits) == 3
-    assert MAX_GROWN_LEAVES > 3
+    assert Growing.max_leaves > 3
 
 
 def test_growing__children_know_their_parent_and_keep_its_warp() -> None:
@@ -131,3 +131,15 @@ def test_growing__failed_candidates_are_not_expanded() -> None:
     state, proposals = growing.propose(growing.absorb(state, fits))
     assert not proposals
     assert state.ending
+
+
+def test_growing__the_parent_margin_says_who_is_expanded() -> None:
+    def judge(proposal: Proposal) -> float:
+        return {"SE": 10.0, "PER": 5.0}.get(str(proposal.expression), -90.0)
+
+    parents = {}
+    for margin in (6.0, 4.0):
+        growing = Growing(parent_margin=margin, later_moves_delay=9)
+        state, asked = run(growing, judge)
+        parents[margin] = {str(p.parent.expression) for ps in asked for p in ps if p.parent}
+    assert parents == {6.0: {"SE", "PER"}, 4.0: {"SE"}}

@@ -10,7 +10,7 @@ from vbks.grammar.expression import num_leaves
 from vbks.grammar.space import K12, K144
 from vbks.inference.proposal import structure_of
 from vbks.search.protocol import SearchState
-from vbks.search.strategies.random import BATCH, RandomChoice
+from vbks.search.strategies.random import RandomChoice
 
 
 def run(choice: RandomChoice, rounds: int = 100, status: str = "fitted") -> SearchState:
@@ -29,7 +29,7 @@ def test_random_choice__tries_every_structure_of_a_pool_once() -> None:
     assert {canonical(fit.expression) for fit in state.fits} == set(structures(K144))
     assert len(state.fits) == len(structures(K144)) == RandomChoice(pool=K144).num_expected
     assert state.ending == "all members of the space were tried"
-    assert state.rounds == -(-len(state.fits) // BATCH)
+    assert state.rounds == -(-len(state.fits) // RandomChoice.batch_size)
 
 
 def test_random_choice__has_another_order_for_another_seed() -> None:

@@ -5,14 +5,14 @@ import pytest
 from scipy.optimize import approx_fprime
 
 from vbks.arrays import Array
+from vbks.search.strategies.acquisition import UpperConfidenceBound, log_expected_improvement
 from vbks.search.strategies.surrogate import (
-    CENTRES,
-    SPREADS,
+    PRIOR,
     Prediction,
     Surrogate,
+    SurrogatePrior,
     choose_batch,
     fit_surrogate,
-    log_expected_improvement,
     normal_scores,
     surrogate_loss,
 )
@@ -31,25 +31,8 @@ def predict(seen: Array = SEEN, values: Array = VALUES) -> Prediction:
     return Prediction(MODEL, squared(seen, seen), values, squared(seen, UNSEEN))
 
 
-@pytest.mark.parametrize("mean, sd", [(1.0, 0.5), (-0.5, 1.0), (0.0, 0.1), (-2.0, 1.0)])
-def test_expected_improvement__is_that_of_samples(mean: float, sd: float) -> None:
-    draws = mean + sd * np.random.default_rng(0).normal(size=400_000)
-    gains = np.maximum(draws - 0.1, 0.0)
-    found = np.exp(log_expected_improvement(np.array([mean]), np.array([sd]), 0.1))[0]
-    assert abs(found - gains.mean()) < 3 * gains.std() / np.sqrt(len(gains))
-
-
-def test_expected_improvement__is_in_order_where_it_is_tiny() -> None:
-    means = -np.logspace(-2, 5, 50)
-    found = log_expected_improvement(means, np.ones(50), 0.0)
-    assert np.all(np.isfinite(found))
-    assert np.all(np.diff(found) < 0)
-    below = log_expected_improvement(np.array([-1e-9, 1e-9]), np.ones(2), 0.0)
-    assert below[0] == pytest.approx(below[1], abs=1e-8)
-
-
 def test_loss__has_the_slope_of_differences() -> None:
-    at = CENTRES + np.array([0.2, -0.3, 0.4, 0.5])
+    at = np.array(PRIOR.means) + np.array([0.2, -0.3, 0.4, 0.5])
     _, slope = surrogate_loss(at, squared(SEEN, SEEN), VALUES)
     expected = approx_fprime(at, lambda x: surrogate_loss(x, squared(SEEN, SEEN), VALUES)[0], 1e-7)
     np.testing.assert_allclose(slope, expected, rtol=1e-5, atol=1e-5)
@@ -68,8 +51,8 @@ def test_fit__finds_the_process_that_values_are_from() -> None:
 
 def test_fit__of_a_single_value_is_the_prior() -> None:
     found = fit_surrogate(np.zeros((1, 1)), np.zeros(1))
-    assert abs(np.log(found.lengthscale) - CENTRES[2]) < 1e-3
-    assert abs(np.log(found.scale) - CENTRES[1]) < SPREADS[1]
+    assert abs(np.log(found.lengthscale) - PRIOR.means[2]) < 1e-3
+    assert abs(np.log(found.scale) - PRIOR.means[1]) < PRIOR.spreads[1]
 
 
 def test_scores__are_normal_in_the_order_of_values() -> None:
@@ -119,3 +102,21 @@ def test_batch__keeps_its_members_apart() -> None:
     prediction = Prediction(MODEL, squared(SEEN, SEEN), VALUES, cross)
     chosen = choose_batch(prediction, 0.5, lambda place: squared(crowd[[place]], crowd)[0], num=2)
     assert 3 in chosen
+
+
+def test_batch__goes_by_the_acquisition() -> None:
+    prediction, bound = predict(), UpperConfidenceBound(50.0)
+    scores = bound(prediction.mean, np.sqrt(prediction.variance), 0.5)
+    chosen = choose_batch(
+        prediction, 0.5, lambda place: squared(UNSEEN[[place]], UNSEEN)[0], 1, bound
+    )
+    assert chosen == [np.argmax(scores)]
+    assert chosen == [np.argmax(prediction.variance)]
+
+
+def test_fit__follows_its_prior_where_it_is_sharp() -> None:
+    sharp = SurrogatePrior(means=(0.3, 0.1, -0.2, -1.0), spreads=(1e-4,) * 4)
+    found = fit_surrogate(squared(SEEN, SEEN), VALUES, sharp)
+    expected = Surrogate(0.3, np.exp(0.1), np.exp(-0.2), np.exp(-1.0))
+    for name in ("mean", "scale", "lengthscale", "noise"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), rel=1e-2)
