@@ -17,6 +17,10 @@ class DataError(VbksError, ValueError):
     """The data cannot be used as it is."""
 
 
+class SettingsError(VbksError, ValueError):
+    """A setting has a value that it cannot have, or does not go with another one."""
+
+
 class FileError(VbksError):
     """A saved selection cannot be written or read."""
 

@@ -140,6 +140,6 @@ def test_growing__the_parent_margin_says_who_is_expanded() -> None:
     parents = {}
     for margin in (6.0, 4.0):
         growing = Growing(parent_margin=margin, later_moves_delay=9)
-        state, asked = run(growing, judge)
+        _, asked = run(growing, judge)
         parents[margin] = {str(p.parent.expression) for ps in asked for p in ps if p.parent}
     assert parents == {6.0: {"SE", "PER"}, 4.0: {"SE"}}
