@@ -30,7 +30,8 @@ from vbks.grammar.parser import parse
 from vbks.grammar.space import K144
 from vbks.inference.likelihoods.levels import ROWS as LEVEL_ROWS
 from vbks.inference.likelihoods.levels import level_of, scale_of
-from vbks.inference.likelihoods.likelihood import Likelihood, make_likelihood
+from vbks.inference.likelihoods.likelihood import Likelihood
+from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.inference.paper.settings import PaperSettings
 from vbks.inference.progress import Progress, reporting
 from vbks.inference.result import Posterior

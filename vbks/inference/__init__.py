@@ -2,7 +2,8 @@
 
 from vbks.inference.evaluator import Evaluator, fit_candidates
 from vbks.inference.learn_inducing import learn_inducing
-from vbks.inference.likelihoods.likelihood import make_likelihood
+from vbks.inference.likelihoods.registry import make_likelihood, register_likelihood
+from vbks.inference.likelihoods.targets import Domain
 from vbks.inference.objectives.evidence import CollapsedEvidence, ExactEvidence
 from vbks.inference.objectives.log_posterior import LogPosterior, maximise
 from vbks.inference.progress import Progress
@@ -10,6 +11,7 @@ from vbks.inference.result import LocalFit, Mode, PruningStep
 
 __all__ = [
     "CollapsedEvidence",
+    "Domain",
     "Evaluator",
     "ExactEvidence",
     "LocalFit",
@@ -21,4 +23,5 @@ __all__ = [
     "learn_inducing",
     "make_likelihood",
     "maximise",
+    "register_likelihood",
 ]

@@ -17,7 +17,8 @@ from vbks.errors import DataError, check_one_of
 from vbks.execution.memory import memory_limit
 from vbks.grammar.expression import Expression
 from vbks.inference.context import WORK_ARRAYS, FitContext
-from vbks.inference.likelihoods.likelihood import Likelihood, make_likelihood
+from vbks.inference.likelihoods.likelihood import Likelihood
+from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.inference.result import Ascent, Bound, Posterior
 from vbks.kernels.given import GivenValues
 from vbks.kernels.precision import check_precision

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
@@ -12,7 +11,8 @@ import numpy as np
 import tensorflow as tf
 
 from vbks.errors import DataError, FileError
-from vbks.inference.likelihoods.likelihood import Gaussian, Likelihood, make_likelihood
+from vbks.inference.likelihoods.likelihood import Gaussian, Likelihood
+from vbks.inference.likelihoods.registry import is_saved, make_likelihood, names_of
 from vbks.storage.records import Record, damaged, plain_number
 
 
@@ -20,14 +20,16 @@ def encode_likelihood(likelihood: Likelihood) -> dict[str, Any]:
     """The name of a likelihood that can be made again from it, and a Gaussian's variance."""
     if isinstance(likelihood, Gaussian):
         return {"name": "gaussian", "variance": plain_number(likelihood.variance)}
-    name = re.sub("(?<=[a-z])(?=[A-Z])", "_", likelihood.name).lower()
-    try:
-        again = make_likelihood(name)
-    except DataError:
-        raise _refusal(likelihood, "vbks has no name for it") from None
-    if type(again) is not type(likelihood) or _state(again) != _state(likelihood):
-        raise _refusal(likelihood, f"it is not the one that likelihood='{name}' stands for")
-    return {"name": name}
+    names = names_of(likelihood)
+    if not names:
+        raise _refusal(likelihood, "vbks has no name for it")
+    same = [name for name in names if _is_same(make_likelihood(name), likelihood)]
+    if not same:
+        raise _refusal(likelihood, f"it is not the one that likelihood='{names[0]}' stands for")
+    saved = [name for name in same if is_saved(name)]
+    if not saved:
+        raise _refusal(likelihood, f"likelihood='{same[0]}' was registered with is_saved=False")
+    return {"name": saved[0]}
 
 
 def decode_likelihood(record: Record) -> Likelihood:
@@ -42,6 +44,10 @@ def decode_likelihood(record: Record) -> Likelihood:
         return make_likelihood(name)
     except DataError as error:
         raise damaged(f"{record.place} cannot be read: {str(error).rstrip('.')}") from None
+
+
+def _is_same(one: Likelihood, other: Likelihood) -> bool:
+    return type(one) is type(other) and _state(one) == _state(other)
 
 
 def _refusal(likelihood: Likelihood, reason: str) -> FileError:

@@ -13,7 +13,7 @@ import vbks
 from vbks.data.training import prepare
 from vbks.inference.candidate import make_candidate
 from vbks.inference.evaluator import fit_candidates
-from vbks.inference.likelihoods.likelihood import make_likelihood
+from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.inference.objectives.svgp import FixedTheta, NaturalParameters
 from vbks.inference.settings import compare
 from vbks.kernels.bank.bank import Bank

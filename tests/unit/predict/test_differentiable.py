@@ -14,7 +14,7 @@ from vbks.arrays import Array
 from vbks.data.training import prepare
 from vbks.data.warps import Identity, InverseSoftplus, Log, Logit, Warp
 from vbks.errors import DataError, GraphError
-from vbks.inference.likelihoods.likelihood import make_likelihood
+from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.kernels.gpflow.reading import from_gpflow
 from vbks.kernels.layout import lay_out
 from vbks.predict import differentiable

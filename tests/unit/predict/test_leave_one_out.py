@@ -12,7 +12,7 @@ from vbks.arrays import Array
 from vbks.data.training import TrainingData
 from vbks.data.warps import Identity, Log
 from vbks.errors import DataError
-from vbks.inference.likelihoods.likelihood import make_likelihood
+from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.inference.result import InducingPosterior, LocalFit
 from vbks.predict.leave_one_out import leave_one_out
 from vbks.predict.posteriors.samples import draw_components

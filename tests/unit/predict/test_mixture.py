@@ -28,7 +28,7 @@ from vbks.data.training import TrainingData, prepare
 from vbks.data.warps import Identity, Log
 from vbks.errors import DataError, TailWarning, VbksError
 from vbks.inference.evaluator import fit_candidates
-from vbks.inference.likelihoods.likelihood import make_likelihood
+from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.inference.result import LocalFit
 from vbks.predict.mixture import KernelMixture
 from vbks.predict.models.gpflow_models import gpflow_model

@@ -12,7 +12,7 @@ from vbks.arrays import Array
 from vbks.data.training import TrainingData, prepare
 from vbks.data.warps import Identity, InverseSoftplus, Log, Logit, Warp
 from vbks.grammar.parser import parse
-from vbks.inference.likelihoods.likelihood import make_likelihood
+from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.inference.result import LocalFit, Mode
 from vbks.kernels.layout import lay_out
 from vbks.predict import serving

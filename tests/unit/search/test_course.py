@@ -10,7 +10,7 @@ from vbks.data.warps import Identity
 from vbks.execution.run_context import RunContext
 from vbks.execution.work import InOrder
 from vbks.grammar.parser import parse
-from vbks.inference.likelihoods.likelihood import make_likelihood
+from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.inference.progress import Quiet
 from vbks.search.budget import Budget
 from vbks.search.course import Answer, Course

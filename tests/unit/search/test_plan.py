@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vbks.data.training import TrainingData, prepare
-from vbks.inference.likelihoods.likelihood import make_likelihood
+from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.inference.result import Bound
 from vbks.inference.workshop import Stage
 from vbks.search.plan import OTHER_BOUND_SLACK, Plan

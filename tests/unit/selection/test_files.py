@@ -22,7 +22,7 @@ from vbks.data.warps import Identity, InverseSoftplus, Log, Warp
 from vbks.errors import FileError
 from vbks.grammar import families
 from vbks.grammar.parser import parse
-from vbks.inference.likelihoods.likelihood import make_likelihood
+from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.inference.result import InducingPosterior, LocalFit, Mode, PruningStep
 from vbks.kernels import registry
 from vbks.kernels.gpflow.reading import from_gpflow

@@ -9,7 +9,8 @@ import tensorflow as tf
 from gpflow import likelihoods
 
 from vbks.errors import FileError
-from vbks.inference.likelihoods.likelihood import Gaussian, make_likelihood
+from vbks.inference.likelihoods.likelihood import Gaussian
+from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.storage.likelihood_encoding import decode_likelihood, encode_likelihood
 from vbks.storage.records import Record
 

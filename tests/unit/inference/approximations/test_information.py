@@ -4,7 +4,7 @@ from support.reference import kernel_matrix
 
 from vbks.inference.approximations import information
 from vbks.inference.approximations.information import expected_information, parameter_information
-from vbks.inference.likelihoods.likelihood import make_likelihood
+from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.inference.objectives.evidence import ExactEvidence
 from vbks.kernels.bank.bank import Bank
 from vbks.kernels.layout import lay_out

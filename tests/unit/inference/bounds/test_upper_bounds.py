@@ -8,7 +8,7 @@ import pytest
 from vbks.errors import DataError
 from vbks.inference.bounds.upper_bounds import with_uppers, worth_bounding
 from vbks.inference.evaluator import Evaluator
-from vbks.inference.likelihoods.likelihood import make_likelihood
+from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.inference.objectives.evidence import ExactEvidence
 from vbks.inference.settings import compare
 from vbks.kernels.bank.bank import Bank

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from vbks.inference.likelihoods.levels import level_of, scale_of
-from vbks.inference.likelihoods.likelihood import make_likelihood
+from vbks.inference.likelihoods.registry import make_likelihood
 
 RNG = np.random.default_rng(0)
 Y = RNG.standard_t(3, 500)

@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 from gpflow.utilities import parameter_dict
 
-from vbks.inference.likelihoods.likelihood import make_likelihood
+from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.inference.objectives.evidence import CollapsedEvidence
 from vbks.inference.objectives.svgp import FixedTheta, Moments, NaturalParameters
 from vbks.kernels.bank.bank import Bank

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from vbks.errors import GraphError
-from vbks.inference.likelihoods.likelihood import make_likelihood
+from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.predict.graphs.likelihoods import LikelihoodGraph
 from vbks.predict.posteriors.observations import observed_log_densities, observed_moments
 

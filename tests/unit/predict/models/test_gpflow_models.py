@@ -13,7 +13,7 @@ from vbks.arrays import Array
 from vbks.data.training import TrainingData, prepare
 from vbks.errors import DataError
 from vbks.grammar.parser import parse
-from vbks.inference.likelihoods.likelihood import make_likelihood
+from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.inference.result import InducingPosterior, LocalFit, Mode
 from vbks.kernels.layout import lay_out
 from vbks.predict.models.gpflow_models import gpflow_model

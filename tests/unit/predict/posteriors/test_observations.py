@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import norm
 
 from vbks.errors import DataError
-from vbks.inference.likelihoods.likelihood import make_likelihood
+from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.predict.posteriors.observations import (
     draw_targets,
     observed_log_densities,
