@@ -46,7 +46,7 @@ from vbks.inference.objectives.evidence import ExactEvidence
 from vbks.inference.objectives.log_posterior import LogPosterior
 from vbks.inference.result import LocalFit
 from vbks.kernels.gpflow.conversion import Binding, bindings, to_gpflow
-from vbks.kernels.gpflow.kernels import positive_parameter
+from vbks.kernels.gpflow.linear import positive_parameter
 from vbks.kernels.layout import NOISE_SLOT, Layout, lay_out
 from vbks.kernels.starts.starts import candidate_rng, draw_starts
 

@@ -19,6 +19,8 @@ LAYERS = (
     "data.signals",
     "data",
     "grammar",
+    "kernels.gpflow.linear",
+    "kernels.gpflow.form",
     "kernels",
     "kernels.bank",
     "kernels.gpflow",

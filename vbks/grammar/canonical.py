@@ -6,11 +6,12 @@ Rules, on the same input:
     OU × OU → OU        WN + WN → WN        WN × stationary → WN
     LIN + C + C → LIN + C
 
-C and WN do not look at their input, so it is dropped. A rule that follows from SE × SE → SE and
-WN × SE → WN is also applied: SE beside a factor each of whose additive terms has SE, or WN, as a
-factor is absorbed by it, and so is OU beside terms with OU. In (SE + SE) × SE the last factor
-shortens both lengthscales, to values that SE + SE reaches by itself; so the two are the same set
-{s₁ exp(−a d²) + s₂ exp(−b d²)}.
+What the sum or the product of two leaves is, families declare; that a product needs no factor C,
+and what WN does as a factor, is the grammar's own. C and WN do not look at their input, so it is
+dropped. A rule that follows from SE × SE → SE and WN × SE → WN is also applied: SE beside a factor
+each of whose additive terms has SE, or WN, as a factor is absorbed by it, and so is OU beside terms
+with OU. In (SE + SE) × SE the last factor shortens both lengthscales, to values that SE + SE
+reaches by itself; so the two are the same set {s₁ exp(−a d²) + s₂ exp(−b d²)}.
 
 Nothing is ever distributed: (SE + PER) × SE shares a lengthscale that SE + PER × SE does not.
 """
@@ -25,8 +26,6 @@ from vbks.grammar.parser import parse
 
 _CONSTANT = Leaf("C")
 _NOISE = Leaf("WN")
-_CLOSED = ("SE", "OU")
-"""Families of which a product of two is one again."""
 
 
 def leaves_first(operand: Expression) -> tuple[bool, str]:
@@ -78,24 +77,35 @@ def is_stationary(expression: Expression | str) -> bool:
 
 
 def _merged_terms(terms: Sequence[Expression]) -> Iterable[Expression]:
-    merged = dict.fromkeys(term for term in terms if _is_leaf_of(term, "C", "LIN", "WN"))
+    merged = dict.fromkeys(term for term in terms if _sum_of_two(term))
     others = [term for term in terms if term not in merged]
-    if any(_is_leaf_of(term, "LIN") and terms.count(term) > 1 for term in merged):
-        merged[_CONSTANT] = None
+    for term in [term for term in merged if terms.count(term) > 1]:
+        merged |= dict.fromkeys(_sum_of_two(term))
     return [*merged, *others]
+
+
+def _sum_of_two(term: Expression) -> tuple[Expression, ...]:
+    """What the sum of a leaf with another of its kind is made of, nothing if it is no less."""
+    if not isinstance(term, Leaf):
+        return ()
+    return tuple(_leaf_on(family, term.dim) for family in rules_of(term.family).sum_of_two)
+
+
+def _leaf_on(family: str, dim: int | None) -> Leaf:
+    return Leaf(family, dim if rules_of(family).uses_input else None)
 
 
 def _merged_factors(factors: Sequence[Expression]) -> Iterable[Expression]:
     kept = [factor for factor in factors if factor != _CONSTANT] or [_CONSTANT]
     if _NOISE in kept:
         kept = [_NOISE, *(factor for factor in kept if not is_stationary(factor))]
-    closed = dict.fromkeys(factor for factor in kept if _is_leaf_of(factor, *_CLOSED))
+    closed = dict.fromkeys(factor for factor in kept if _is_closed(factor))
     others = [factor for factor in kept if factor not in closed]
     return [*(leaf for leaf in closed if not any(_absorbs(o, leaf) for o in others)), *others]
 
 
-def _is_leaf_of(expression: Expression, *families: str) -> bool:
-    return isinstance(expression, Leaf) and expression.family in families
+def _is_closed(factor: Expression) -> bool:
+    return isinstance(factor, Leaf) and rules_of(factor.family).closed_under_products
 
 
 def _absorbs(expression: Expression, closed: Expression) -> bool:

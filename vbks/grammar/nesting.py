@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from vbks.grammar.canonical import arrange
 from vbks.grammar.expression import ChangePoint, ChangeWindow, Expression, Leaf, operands, rebuild
+from vbks.grammar.families import rules_of
 from vbks.grammar.parser import parse
 
 
 def special_cases(expression: Expression | str) -> tuple[Expression, ...]:
-    """Arranged expressions with one leaf less, or with SE in place of an RQ.
+    """Arranged expressions with one leaf less, or with a special case of a family in its place.
 
     A term may have no variance, a factor may be constant over the data, and RQ becomes SE as its α
     grows, so each of them can be had from the expression itself, at least nearly.
@@ -23,8 +24,8 @@ def special_cases(expression: Expression | str) -> tuple[Expression, ...]:
 
 def _cases(node: Expression) -> Iterator[Expression]:
     if isinstance(node, Leaf):
-        if node.family == "RQ":
-            yield Leaf("SE", node.dim)
+        for family in rules_of(node.family).special_cases:
+            yield Leaf(family, node.dim if rules_of(family).uses_input else None)
         return
     parts = operands(node)
     for place, part in enumerate(parts):

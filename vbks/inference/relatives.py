@@ -9,7 +9,7 @@ from vbks.grammar.canonical import arrange
 from vbks.grammar.expression import Expression, leaves
 from vbks.grammar.nesting import special_cases
 from vbks.inference.candidate import Candidate
-from vbks.kernels.parts import WITH_LENGTHSCALE
+from vbks.kernels.parts import has_lengthscale
 from vbks.kernels.starts.inheritance import Parent
 
 MARGIN = 2.0
@@ -63,6 +63,6 @@ def _best_relative(
 def _parts(expression: Expression) -> Counter[str]:
     """Leaves with their inputs; those whose lengthscales mean the same count as one kind."""
     return Counter(
-        ("smooth" if leaf.family in WITH_LENGTHSCALE else leaf.family) + f"[{leaf.dim}]"
+        ("smooth" if has_lengthscale(leaf.family) else leaf.family) + f"[{leaf.dim}]"
         for leaf in leaves(expression)
     )

@@ -1,7 +1,7 @@
-"""The families of base kernels: every formula, parameter, prior and start in one table.
+"""The families of base kernels: all that is known of each of them is one value of one table.
 
-Inputs and targets are standardised (mean 0, variance 1), which is what the priors are about: a
-range of inputs is about 3.5 and the variance of the data is 1.
+Only what decides about the structure of expressions is declared in `vbks.grammar.families`, which
+is pure Python, and is part of the value here.
 """
 
 from __future__ import annotations
@@ -11,12 +11,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import gpflow.kernels
 import numpy as np
 import tensorflow as tf
 
-from vbks.data.signals.input_summary import InputSummary
+from vbks.arrays import Array
 from vbks.errors import GrammarError
-from vbks.kernels.parameters import NormalPrior, Parameter
+from vbks.grammar.families import FamilyRules, rules_of
+from vbks.kernels.gpflow.form import BY_FORMULA, GPflowForm
+from vbks.kernels.gpflow.linear import Linear
+from vbks.kernels.parameters import Parameter, Role
+from vbks.kernels.shared_parameters import (
+    LENGTHSCALE,
+    LOCATION,
+    NOISE_VARIANCE,
+    PERIODIC_PARAMETERS,
+    SLOPE_VARIANCE,
+    TAILS,
+    VARIANCE,
+)
 
 if TYPE_CHECKING:
     from gpflow.kernels import Kernel
@@ -27,6 +40,11 @@ Formula = Callable[..., tf.Tensor]
 X1 is [..., n1, 1, d] and X2 [..., 1, n2, d], where d counts the inputs the leaf acts on; a
 parameter with ``per_input`` is [..., 1, 1, d], any other [..., 1, 1]; the result is [..., n1, n2].
 """
+
+FrequencyDraws = Callable[..., Array]
+"""``draw(rng, (m, d), **parameters)`` draws m frequencies on d inputs from the spectral density of
+a stationary family, whose kernel is the mean of cos v(x−x') over frequencies v; a parameter with
+``per_input`` is [d] or [1], any other [1]."""
 
 EvaluationPath = Literal[
     "square",
@@ -40,94 +58,52 @@ EvaluationPath = Literal[
     "formula",
     "opaque",
 ]
-"""How the bank computes a family: from low-rank features where there are any, else by formula. A
-centred family is a periodic one less a constant.
+"""How the bank computes a family: from low-rank features where there are any, else by formula.
 
-An opaque family is a GPflow kernel, which the bank cannot compute."""
+A centred family is another one less a constant. An opaque family is a GPflow kernel, which the bank
+cannot compute."""
 
 
 @dataclass(frozen=True)
 class Family:
-    """A family of base kernels: its formula at unit scale and its free parameters.
+    """A family of base kernels: rules of its structure, formula, parameters, and what follows.
 
-    ``variance`` multiplies the formula wherever the expression leaves the leaf's scale free. The
-    ``prototype`` is the GPflow kernel that an opaque family has instead of a formula.
+    ``variance`` multiplies the formula wherever the expression leaves the leaf's scale free. A
+    family that tends to a constant as its lengthscales grow has a ``constant_power``: they grow
+    with this power of the constant's size for the same slopes. ``centred_of`` is the family that a
+    centred one is without its mean. The ``prototype`` is the GPflow kernel that an opaque family
+    has instead of a formula.
     """
 
-    name: str
+    rules: FamilyRules
     formula: Formula
-    parameters: tuple[Parameter, ...]
-    variance: Parameter
-    stationary: bool = False
-    uses_input: bool = True
+    parameters: tuple[Parameter, ...] = ()
+    variance: Parameter = VARIANCE
     evaluation_path: EvaluationPath = "formula"
+    constant_power: float | None = None
+    draw_frequencies: FrequencyDraws | None = None
+    gpflow: GPflowForm = BY_FORMULA
+    centred_of: str | None = None
     prototype: Kernel | None = None
 
+    @property
+    def name(self) -> str:
+        """The name in expressions."""
+        return self.rules.name
 
-def _start_normal(mean: float, sd: float) -> Callable[[np.random.Generator, InputSummary], float]:
-    return lambda rng, _: float(rng.normal(mean, sd))
+    @property
+    def stationary(self) -> bool:
+        """Whether the kernel depends on the difference of its inputs only."""
+        return self.rules.stationary
 
+    @property
+    def uses_input(self) -> bool:
+        """Whether the kernel looks at its inputs at all."""
+        return self.rules.uses_input
 
-VARIANCE = Parameter("variance", NormalPrior(-0.7, 1.5), start=_start_normal(-0.7, 0.7))
-"""Half of the data's variance, give or take a factor of twenty: parts of a sum share it."""
-
-SLOPE_VARIANCE = Parameter("variance", NormalPrior(-0.7, 1.5), start=_start_normal(-0.7, 0.7))
-"""A squared slope; the steepest line through standardised data has slope 1."""
-
-NOISE_VARIANCE = Parameter("noise", NormalPrior(-2.3, 1.5), start=_start_normal(-2.3, 1.0))
-"""A tenth of the data's variance, from a two-hundredth of that to all of it."""
-
-LENGTHSCALE = Parameter("lengthscales", NormalPrior(-0.3, 1.2), per_input=True, role="lengthscale")
-"""A fifth of the range, from a few hundredths of it to several ranges."""
-
-MIXTURE = Parameter("alpha", NormalPrior(0.0, 1.0), start=_start_normal(0.0, 0.7))
-"""Around one: from heavy tails (0.1) to all but squared exponential (10)."""
-
-WAVE_LENGTHSCALE = Parameter("lengthscales", NormalPrior(0.0, 1.0), per_input=True)
-"""In units of the phase, not of the input: 1 is a rounded wave, 0.1 a train of spikes."""
-
-LEAST_PERIOD_SD = 0.5
-"""Standard deviation of the logarithm of a period at least, where there are few rows."""
-
-
-def period_prior(x: InputSummary) -> NormalPrior:
-    """Between two spacings and the range of an input, with two standard deviations to either.
-
-    A shorter wave cannot be told from a longer one where rows are evenly spaced. A prior that does
-    not know the rows would have half of its mass there for 40 of them, and too little at a day for
-    years of quarters of an hour.
-    """
-    longest = math.log(x.range)
-    shortest = min(math.log(2.0 * x.spacing), longest) if x.spacing > 0.0 else longest
-    sd = max(LEAST_PERIOD_SD, 0.25 * (longest - shortest))
-    return NormalPrior(0.5 * (shortest + longest), sd)
-
-
-PERIOD = Parameter(
-    "period", NormalPrior(-1.5, 1.5), per_input=True, role="period", prior_at=period_prior
-)
-"""Where the inputs are not known, a fifteenth of the range, as for 600 evenly spaced rows."""
-
-LOCATION = Parameter(
-    "location", NormalPrior(0.0, 2.0), positive=False, per_input=True, role="location"
-)
-"""Where the line crosses zero: inside the data or a few ranges beyond."""
-
-CHANGE_LOCATION = Parameter("location", NormalPrior(0.0, 1.0), positive=False, role="change")
-"""Inside the data, where a change can be seen."""
-
-STEEPNESS = Parameter("steepness", NormalPrior(2.3, 1.0), role="steepness")
-"""A passage of about a tenth of the range (10 per unit of input)."""
-
-WIDTH = Parameter("width", NormalPrior(0.0, 0.8), role="width")
-"""A window over about a third of the range."""
-
-WAVE_PARAMETERS = (WAVE_LENGTHSCALE, PERIOD)
-CHANGE_PARAMETERS: tuple[Parameter, ...] = (CHANGE_LOCATION, STEEPNESS)
-WINDOW_PARAMETERS: tuple[Parameter, ...] = (CHANGE_LOCATION, STEEPNESS, WIDTH)
-
-WEIGHT = Parameter("weights", NormalPrior(0.0, 1.5), positive=False, start=_start_normal(0.0, 1.0))
-"""Log odds of a term's share in a sum of unit scale against the last term's."""
+    def has(self, role: Role) -> bool:
+        """Whether a parameter has this role."""
+        return any(parameter.role == role for parameter in self.parameters)
 
 
 LONGEST_CENTRED = 100.0
@@ -179,12 +155,12 @@ def periodic_without_constant(
     sharpness = 1.0 / tf.square(lengthscales)
     sine = tf.sin(math.pi * (X1 - X2) / period)
     mean = _scaled_bessel_less_one(sharpness)
-    wave = tf.math.expm1(-2.0 * tf.square(sine) * sharpness)
-    return tf.reduce_prod((wave - mean) / -mean, axis=-1)
+    curve = tf.math.expm1(-2.0 * tf.square(sine) * sharpness)
+    return tf.reduce_prod((curve - mean) / -mean, axis=-1)
 
 
 def centring(log_lengthscales: tf.Tensor) -> tf.Tensor:
-    """What makes PER0 of PER, from log ℓ [L, S]: log ℓ of the wave, and the logarithms of what it
+    """What makes PER0 of PER, from log ℓ [L, S]: log ℓ of PER, and the logarithms of what it
     is multiplied with and of the constant that is then taken off, [L, 3, S].
 
     PER0 = PER / (1 − c) − c / (1 − c), where c = e^(−1/ℓ²) I₀(1/ℓ²) is the mean of PER.
@@ -228,34 +204,112 @@ def _scaled_bessel_less_one(z: tf.Tensor) -> tf.Tensor:
     return tf.where(z < SERIES_LIMIT, series, direct)
 
 
+def normal_frequencies(
+    rng: np.random.Generator, size: tuple[int, int], lengthscales: Array
+) -> Array:
+    """Those of SE: normal, as wide as lengthscales are short."""
+    return np.asarray(rng.normal(size=size) / lengthscales)
+
+
+def rational_frequencies(
+    rng: np.random.Generator, size: tuple[int, int], lengthscales: Array, alpha: Array
+) -> Array:
+    """Those of RQ, which is SE with a precision that has a gamma distribution."""
+    precision = rng.gamma(alpha, 1.0 / alpha, size=(size[0], 1))
+    return np.asarray(np.sqrt(precision) * rng.normal(size=size) / lengthscales)
+
+
+def cauchy_frequencies(
+    rng: np.random.Generator, size: tuple[int, int], lengthscales: Array
+) -> Array:
+    """Those of OU."""
+    return np.asarray(rng.standard_cauchy(size) / lengthscales)
+
+
+def periodic_frequencies(
+    rng: np.random.Generator, size: tuple[int, int], lengthscales: Array, period: Array
+) -> Array:
+    """Those of PER: multiples n of 2π/p with weights e^(−z)Iₙ(z), z = 1/ℓ².
+
+    Such weights are the probabilities of the difference of two Poisson counts of mean z/2.
+    """
+    mean = np.broadcast_to(0.5 / np.square(lengthscales), size)
+    multiples = rng.poisson(mean) - rng.poisson(mean)
+    return np.asarray(2.0 * math.pi * multiples / period)
+
+
 BUILT_IN = {
     family.name: family
     for family in (
-        Family("SE", squared_exponential, (LENGTHSCALE,), VARIANCE, True, evaluation_path="square"),
         Family(
-            "RQ",
+            rules_of("SE"),
+            squared_exponential,
+            (LENGTHSCALE,),
+            evaluation_path="square",
+            constant_power=1.0,
+            draw_frequencies=normal_frequencies,
+            gpflow=GPflowForm(gpflow.kernels.SquaredExponential),
+        ),
+        Family(
+            rules_of("RQ"),
             rational_quadratic,
-            (LENGTHSCALE, MIXTURE),
-            VARIANCE,
-            True,
+            (LENGTHSCALE, TAILS),
             evaluation_path="rational",
+            constant_power=1.0,
+            draw_frequencies=rational_frequencies,
+            gpflow=GPflowForm(gpflow.kernels.RationalQuadratic),
         ),
         Family(
-            "OU", ornstein_uhlenbeck, (LENGTHSCALE,), VARIANCE, True, evaluation_path="exponential"
+            rules_of("OU"),
+            ornstein_uhlenbeck,
+            (LENGTHSCALE,),
+            evaluation_path="exponential",
+            constant_power=2.0,
+            draw_frequencies=cauchy_frequencies,
+            gpflow=GPflowForm(read=(gpflow.kernels.Matern12,), only_one_input=True),
         ),
-        Family("PER", periodic, WAVE_PARAMETERS, VARIANCE, True, evaluation_path="periodic"),
         Family(
-            "PER0",
+            rules_of("PER"),
+            periodic,
+            PERIODIC_PARAMETERS,
+            evaluation_path="periodic",
+            constant_power=1.0,
+            draw_frequencies=periodic_frequencies,
+            gpflow=GPflowForm(
+                gpflow.kernels.Periodic,
+                base=gpflow.kernels.SquaredExponential,
+                # GPflow's periodic kernel is exp(−½ sin²/ℓ²), so its ℓ is half of ours.
+                factors=(("lengthscales", 2.0),),
+            ),
+        ),
+        Family(
+            rules_of("PER0"),
             periodic_without_constant,
-            WAVE_PARAMETERS,
-            VARIANCE,
-            True,
+            PERIODIC_PARAMETERS,
             evaluation_path="centred",
+            centred_of="PER",
         ),
-        Family("LIN", linear, (LOCATION,), SLOPE_VARIANCE, evaluation_path="rank one"),
-        Family("C", constant, (), VARIANCE, True, uses_input=False, evaluation_path="constant"),
         Family(
-            "WN", no_signal, (), NOISE_VARIANCE, True, uses_input=False, evaluation_path="noise"
+            rules_of("LIN"),
+            linear,
+            (LOCATION,),
+            SLOPE_VARIANCE,
+            evaluation_path="rank one",
+            gpflow=GPflowForm(Linear, read=(gpflow.kernels.Linear,)),
+        ),
+        Family(
+            rules_of("C"),
+            constant,
+            evaluation_path="constant",
+            gpflow=GPflowForm(gpflow.kernels.Constant),
+        ),
+        Family(
+            rules_of("WN"),
+            no_signal,
+            variance=NOISE_VARIANCE,
+            evaluation_path="noise",
+            gpflow=GPflowForm(gpflow.kernels.White),
         ),
     )
 }
+"""The families that come with vbks, by their names."""

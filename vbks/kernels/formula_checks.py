@@ -25,6 +25,9 @@ REACH_IN_SDS = 2.0
 ROUNDING = 1e-8
 """Differences, and negative eigenvalues, that are rounding, as a share of the largest number."""
 
+SMALLEST = 1e-250
+"""Values of a kernel below this are too near to underflow for their logarithms to be compared."""
+
 SEED = 12
 """The same formula always meets the same inputs."""
 
@@ -55,6 +58,15 @@ class _Trial(NamedTuple):
             )
         return matrices
 
+    def on(self, column: int) -> _Trial:
+        """The same on one of the inputs."""
+        own = {p.name for p in self.family.parameters if p.per_input}
+        values = {
+            name: value[..., column : column + 1] if name in own else value
+            for name, value in self.values.items()
+        }
+        return _Trial(self.family, values, 1)
+
     def wrong(self, what: str, remedy: str) -> GrammarError:
         """The error that the formula is no kernel."""
         inputs = "one input" if self.num_inputs == 1 else f"{self.num_inputs} inputs"
@@ -65,13 +77,15 @@ class _Trial(NamedTuple):
 
 
 def check_formula(family: Family) -> None:
-    """Refuse a formula that is not a kernel at unit scale, or not stationary though it should be.
+    """Refuse a formula that is not a kernel at unit scale, or does not follow the family's rules.
 
     Its values must be of the shape, finite, symmetric and positive semi-definite. A stationary
     kernel depends on differences of inputs alone and is one where they are equal, which is what
     counts of free parameters and rules for white noise rely on.
     """
     _check_shape(family)
+    if family.rules.closed_under_products:
+        _check_one_parameter(family)
     for trial in _trials(family):
         rng = np.random.default_rng(SEED)
         for n1, n2 in SIZES:
@@ -83,6 +97,10 @@ def check_formula(family: Family) -> None:
             _check_definite(trial, X1)
             if family.stationary:
                 _check_stationary(trial, X1, X2)
+            if family.rules.separable is not None:
+                _check_separable(trial, X1, X2)
+            if family.rules.closed_under_products and trial.num_inputs == 1:
+                _check_closed(trial, X1, X2)
 
 
 def _trials(family: Family) -> Iterator[_Trial]:
@@ -174,4 +192,42 @@ def _check_stationary(trial: _Trial, X1: Array, X2: Array) -> None:
         raise trial.wrong(
             f"is said to be stationary but k(x, x) is {off:.3g}, expected 1",
             "Divide by that, as every family has a variance, or register it with stationary=False.",
+        )
+
+
+def _check_separable(trial: _Trial, X1: Array, X2: Array) -> None:
+    join = np.multiply if trial.family.rules.separable == "product" else np.add
+    columns = range(trial.num_inputs)
+    parts = [trial.on(i)(X1[:, i : i + 1], X2[:, i : i + 1]) for i in columns]
+    whole = trial(X1, X2)
+    if not np.allclose(whole, join.reduce(parts), rtol=1e-6, atol=ROUNDING * np.abs(whole).max()):
+        raise trial.wrong(
+            f"is said to be the {trial.family.rules.separable} of itself on each input but is not",
+            "Register it without separable=.",
+        )
+
+
+def _check_one_parameter(family: Family) -> None:
+    is_one = len(family.parameters) == 1 and family.parameters[0].per_input
+    if not is_one or family.rules.separable != "product":
+        raise GrammarError(
+            f"family {family.name!r} is said to be closed under products, which needs one "
+            'parameter with per_input=True, and separable="product". Register it without '
+            "closed_under_products=True."
+        )
+
+
+def _check_closed(trial: _Trial, X1: Array, X2: Array) -> None:
+    """exp(−λ a(x, x')) with a λ for each value of the parameter: logarithms are multiples."""
+    values = trial(X1, X2).reshape(NUM_DRAWS, -1)
+    is_usual = (values > SMALLEST).all(axis=0)
+    logs = np.log(values[:, is_usual])
+    first = logs[0]
+    largest = int(np.argmax(np.abs(first)))
+    expected = logs[:, largest : largest + 1] / first[largest] * first
+    if not is_usual.any() or not np.allclose(logs, expected, rtol=1e-6, atol=ROUNDING):
+        raise trial.wrong(
+            "is said to be closed under products but is not exp(−λ a(x, x')), with λ made "
+            "from its parameter",
+            "Register it without closed_under_products=True.",
         )

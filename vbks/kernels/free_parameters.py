@@ -6,11 +6,11 @@ field, and the rank is found by elimination without rounding. What related funct
 is kept, everything else is drawn independently:
 
 - lines are polynomials: (x−ℓ)(x'−ℓ) and its derivative at random x, x' and ℓ;
-- a squared exponential is a symbol of its own, whose derivative by the inverse squared lengthscale
-  is the symbol times λ = −½(x−x')², one λ for every such leaf on the same input. A product of two
-  has twice the same derivative, so their lengthscales count once. (As a polynomial λ would raise
-  the degree beyond that of any other derivative, so it may stand as a symbol too). The same holds
-  for an exponential leaf, with λ = −|x−x'|;
+- a leaf of a family that is closed under products is a symbol of its own, whose derivative by some
+  function of its parameter is the symbol times λ, one λ for every such leaf on the same input: for
+  a squared exponential λ = −½(x−x')², by the inverse squared lengthscale. A product of two has
+  twice the same derivative, so their lengthscales count once. (As a polynomial λ would raise the
+  degree beyond that of any other derivative, so it may stand as a symbol too);
 - a constant is one;
 - white noise is one where x and x' are the same row and zero elsewhere;
 - other families, and the sigmoids of changes, are functions that satisfy no linear relation with
@@ -101,8 +101,18 @@ class _Points:
         self.num = 2 * half
         self.is_distinct = np.arange(self.num) < half
         self.x1, self.x2 = self.draw_both(self.num_inputs)
-        self.log_square = self.where_distinct(self.draw(self.num_inputs), 0)
-        self.log_distance = self.where_distinct(self.draw(self.num_inputs), 0)
+        self._logarithms: dict[str, Elements] = {}
+        self._without_parameters: dict[Expression, Elements] = {}
+
+    def logarithms(self, family: str) -> Elements:
+        """λ of each input, the same for all leaves of a family that is closed under products."""
+        if family not in self._logarithms:
+            self._logarithms[family] = self.where_distinct(self.draw(self.num_inputs), 0)
+        return self._logarithms[family]
+
+    def value_of(self, leaf: Expression) -> Elements:
+        """The value of a leaf without parameters, the same wherever it stands."""
+        return self._without_parameters.setdefault(leaf, self.draw())
 
     def draw(self, *shape: int) -> Elements:
         """Random elements, the last axis going over the pairs."""
@@ -198,12 +208,11 @@ def _unit_leaf(node: Node, family: Family, points: _Points) -> _Dual:
             return _without_slots(points.where_distinct(0, 1))
         case "rank one":
             return _line(_inputs(node, points), points)
-        case "square":
-            return _exponential(node, points.log_square, points)
-        case "exponential":
-            return _exponential(node, points.log_distance, points)
+    if family.rules.closed_under_products:
+        return _exponential(node, points.logarithms(family.name), points)
     num_slots = sum(map(len, node.slots.values()))
-    value, gradient = points.draw(), points.draw(num_slots)
+    value = points.draw() if num_slots else points.value_of(node.expression)
+    gradient = points.draw(num_slots)
     if not family.stationary:
         return _Dual(value, gradient)
     return _Dual(points.where_distinct(value, 1), points.where_distinct(gradient, 0))
@@ -218,11 +227,12 @@ def _line(inputs: Sequence[int], points: _Points) -> _Dual:
 
 
 def _exponential(node: Node, logarithms: Elements, points: _Points) -> _Dual:
-    """Π exp(λa), a falling with the lengthscale of the input, each having its own or all one."""
+    """Π exp(λa), where a depends on the parameter of the input, each having its own or all one."""
     inputs = _inputs(node, points)
     value = points.where_distinct(points.draw(), 1)
     exponents = logarithms[inputs]
-    if len(node.slots["lengthscales"]) < len(inputs):
+    (slots,) = node.slots.values()
+    if len(slots) < len(inputs):
         exponents = exponents.sum(axis=0, keepdims=True) % MODULUS
     return _Dual(value, exponents * value % MODULUS)
 

@@ -28,9 +28,14 @@ from vbks.grammar.expression import (
     operands,
 )
 from vbks.grammar.parser import parse
-from vbks.kernels import family as families
 from vbks.kernels.parameters import Parameter
 from vbks.kernels.registry import family_of, forget_on_change
+from vbks.kernels.shared_parameters import (
+    CHANGE_PARAMETERS,
+    NOISE_VARIANCE,
+    WEIGHT,
+    WINDOW_PARAMETERS,
+)
 
 NOISE_SLOT = 0
 """Every θ begins with the logarithm of the noise variance; white noise in a sum is this too."""
@@ -131,7 +136,7 @@ def _lay_out(expression: Expression, num_inputs: int, ard: bool) -> Layout:
             f"'{expression}' uses input {beyond}, but the number of inputs is {num_inputs}."
         )
     builder = _Builder(num_inputs, ard)
-    builder.take("", families.NOISE_VARIANCE, 0, None)
+    builder.take("", NOISE_VARIANCE, 0, None)
     root = builder.node(expression, "", scaled=True, merge_noise=True)
     return Layout(expression, num_inputs, ard, tuple(builder.slots), root)
 
@@ -190,13 +195,11 @@ class _Builder:
         slots: dict[str, tuple[int, ...]] = {}
         if isinstance(expression, ChangePoint | ChangeWindow):
             is_window = isinstance(expression, ChangeWindow)
-            own = families.WINDOW_PARAMETERS if is_window else families.CHANGE_PARAMETERS
+            own = WINDOW_PARAMETERS if is_window else CHANGE_PARAMETERS
             slots = {p.name: (self.take(path, p, 0, expression.dim - 1),) for p in own}
         weights = None
         if not scaled:
-            weights = tuple(
-                self.take(path, families.WEIGHT, i, None) for i in range(len(parts) - 1)
-            )
+            weights = tuple(self.take(path, WEIGHT, i, None) for i in range(len(parts) - 1))
         nodes = tuple(
             self.node(part, f"{path}.kernels[{i}]", scaled, merge_noise)
             for i, part in enumerate(parts)

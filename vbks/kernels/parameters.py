@@ -157,9 +157,9 @@ Its ``precision`` is a curvature to scale steps by, zero where it has none.
 Start = Callable[[np.random.Generator, InputSummary], float]
 
 
-Role = Literal["lengthscale", "period", "location", "change", "steepness", "width"]
+Role = Literal["lengthscale", "period", "location", "change", "steepness", "width", "tails"]
 """What a parameter is to starts: a lengthscale of the input, a period, where a line is zero, where
-a change is, how steep it is, or how wide a window is."""
+a change is, how steep it is, how wide a window is, or how fast a kernel falls far away."""
 
 
 def _log_uniform(low: float, high: float, rng: np.random.Generator) -> float:
@@ -221,10 +221,11 @@ class Parameter:
     """One hyperparameter of a family, or one for each input the leaf acts on.
 
     The unconstrained value is the logarithm of a positive parameter, or the parameter itself.
-    Starting values follow from its ``role``, such as periods from a periodogram; without one,
-    ``start`` draws an unconstrained value, or it comes from the prior.
-    ``prior_at`` is the prior where the inputs are known, if that depends on them; ``prior`` stands
-    for it where they are not.
+    Starting values are drawn by ``start`` as unconstrained ones, or follow from its ``role``, such
+    as periods from a periodogram; without either, they come from the prior. ``prior_at`` is the
+    prior where the inputs are known, if that depends on them; ``prior`` stands for it where they
+    are not. ``input_power`` is the power of an input's unit that a positive parameter is told in:
+    1 for a length along it, 0 for what does not change with the unit.
     """
 
     name: str
@@ -234,10 +235,17 @@ class Parameter:
     start: Start | None = None
     role: Role | None = None
     prior_at: Callable[[InputSummary], NormalPrior] | None = None
+    input_power: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.input_power is None:
+            object.__setattr__(self, "input_power", 1 if self.per_input else 0)
 
     def draw_start(self, rng: np.random.Generator, summary: InputSummary) -> float:
         """Draw one unconstrained starting value."""
-        start = self.start if self.role is None else _STARTS[self.role]
+        start = self.start
+        if start is None and self.role is not None:
+            start = _STARTS.get(self.role)
         if start is None:
             return float(rng.normal(self.prior.mean, self.prior.sd))
         return start(rng, summary)

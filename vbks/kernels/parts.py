@@ -8,16 +8,13 @@ from dataclasses import dataclass
 from vbks.grammar.canonical import arrange
 from vbks.grammar.expression import ChangePoint, ChangeWindow, Leaf, Product, leaves
 from vbks.kernels.layout import Node
-from vbks.kernels.registry import family_of
+from vbks.kernels.registry import family_of, registered_families
 
 IMPOSSIBLE = -1e6
 """The likeness of parts of different kinds."""
 
 OTHER_SHAPE = -100.0
 """That of leaves whose lengthscales mean the same: better than nothing, where there is no like."""
-
-WITH_LENGTHSCALE = ("SE", "RQ", "OU")
-"""Families of such leaves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +36,16 @@ class Part:
         """How much the surroundings of two parts have in common."""
         if self.kind != other.kind:
             (family, dim), (other_family, other_dim) = self.kind, other.kind
-            are_alike = family in WITH_LENGTHSCALE and other_family in WITH_LENGTHSCALE
+            are_alike = has_lengthscale(family) and has_lengthscale(other_family)
             return OTHER_SHAPE if are_alike and dim == other_dim else IMPOSSIBLE
         mine = self.companions + self.above + Counter(self.sides.values())
         theirs = other.companions + other.above + Counter(other.sides.values())
         return 4 * (mine & theirs).total() - mine.total() - theirs.total()
+
+
+def has_lengthscale(kind: str) -> bool:
+    """Whether a kind of part is a family of functions that vary along a length of the input."""
+    return kind in registered_families() and family_of(kind).has("lengthscale")
 
 
 def parts_of(root: Node) -> list[Part]:

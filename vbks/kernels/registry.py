@@ -8,10 +8,12 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 from vbks.errors import GrammarError
-from vbks.grammar.families import FamilyRules, declare
-from vbks.kernels.family import BUILT_IN, VARIANCE, Family, Formula, no_formula
+from vbks.grammar.families import FamilyRules, Separable, declare
+from vbks.kernels.family import BUILT_IN, Family, Formula, FrequencyDraws, no_formula
 from vbks.kernels.formula_checks import check_formula
+from vbks.kernels.gpflow.form import BY_FORMULA, GPflowForm
 from vbks.kernels.parameters import Parameter
+from vbks.kernels.shared_parameters import VARIANCE
 
 if TYPE_CHECKING:
     from gpflow.kernels import Kernel
@@ -49,7 +51,7 @@ def take_families(families: Mapping[str, Family]) -> None:
     """Know the families that were registered in another process."""
     with LOCK:
         for name, family in families.items():
-            declare(FamilyRules(name, stationary=family.stationary))
+            declare(family.rules, replace=True)
             _FAMILIES[name] = family
         for clear_cache in _CACHES:
             clear_cache()
@@ -67,16 +69,40 @@ def register_family(
     *,
     stationary: bool = False,
     variance: Parameter = VARIANCE,
+    closed_under_products: bool = False,
+    separable: Separable | None = None,
+    special_cases: Sequence[str] = (),
+    constant_power: float | None = None,
+    draw_frequencies: FrequencyDraws | None = None,
+    gpflow: GPflowForm = BY_FORMULA,
     replace: bool = False,
 ) -> Family:
     """Add a family of your own, after which it can be parsed, searched, fitted and batched.
 
     The formula is tried on random inputs first, and refused if it is not symmetric and positive
-    semi-definite, or not ``stationary`` as it is said to be: a function of differences of inputs
-    that is one where they are equal. With ``replace`` an earlier one of yours may have had the
-    same name.
+    semi-definite, not ``stationary`` as it is said to be (a function of differences of inputs that
+    is one where they are equal), not ``separable``, or not ``closed_under_products``. Those two and
+    ``special_cases`` are explained at `vbks.grammar.FamilyRules`; ``draw_frequencies`` gives it
+    random Fourier features, ``gpflow`` a GPflow class to be written as and read from in place of
+    its formula, and ``constant_power`` says that it tends to a constant, see `Family`. With
+    ``replace`` an earlier one of yours may have had the same name.
     """
-    family = Family(name, formula, _checked(name, parameters), variance, stationary)
+    family = Family(
+        FamilyRules(
+            name,
+            stationary,
+            closed_under_products=closed_under_products,
+            sum_of_two=() if parameters else (name,),
+            special_cases=tuple(special_cases),
+            separable=separable,
+        ),
+        formula,
+        _checked(name, parameters),
+        variance,
+        constant_power=constant_power,
+        draw_frequencies=draw_frequencies,
+        gpflow=gpflow,
+    )
     check_formula(family)
     with LOCK:
         if _FAMILIES.get(name) == family:
@@ -84,7 +110,7 @@ def register_family(
         if name in BUILT_IN or (name in _FAMILIES and not replace):
             remedy = "Give yours another name" + ("." if name in BUILT_IN else ", or replace=True.")
             raise GrammarError(f"family {name!r} is already registered. {remedy}")
-        declare(FamilyRules(name, stationary=stationary))
+        declare(family.rules, replace=name in _FAMILIES)
         _FAMILIES[name] = family
         for clear_cache in _CACHES:
             clear_cache()
@@ -98,15 +124,10 @@ def register_opaque(
     with LOCK:
         if name in _FAMILIES:
             raise GrammarError(f"family {name!r} is already registered. Give yours another name.")
-        declare(FamilyRules(name, stationary=stationary))
+        rules = FamilyRules(name, stationary=stationary)
+        declare(rules)
         _FAMILIES[name] = Family(
-            name,
-            no_formula,
-            parameters,
-            VARIANCE,
-            stationary,
-            evaluation_path="opaque",
-            prototype=prototype,
+            rules, no_formula, parameters, evaluation_path="opaque", prototype=prototype
         )
         return _FAMILIES[name]
 

@@ -31,9 +31,9 @@ from vbks.grammar.expression import (
 from vbks.grammar.parser import parse
 from vbks.grammar.space import K144
 from vbks.kernels import registry
-from vbks.kernels.family import LENGTHSCALE, MIXTURE
 from vbks.kernels.free_parameters import num_free_parameters
 from vbks.kernels.layout import lay_out
+from vbks.kernels.shared_parameters import LENGTHSCALE, TAILS
 
 DIGITS = 80
 RANK_GAP = (Decimal("1e-60"), Decimal("1e-35"))
@@ -121,7 +121,7 @@ def wave(X1, X2, **parameters):
 
 
 def test_num_free_parameters__takes_every_parameter_of_a_registered_family() -> None:
-    registry.register_family("Odd", dummy, (LENGTHSCALE, MIXTURE))
+    registry.register_family("Odd", dummy, (LENGTHSCALE, TAILS))
     registry.register_family("Even", wave, (LENGTHSCALE,), stationary=True)
     assert num_free_parameters(parse("Odd * SE + WN * Odd")) == 1 + 4 + 3
     assert num_free_parameters(parse("Even * SE + WN * Even")) == 1 + 3

@@ -1,13 +1,19 @@
+import gpflow
 import numpy as np
 import pytest
 import tensorflow as tf
 
 import vbks
 from vbks.data.signals.input_summary import InputSummary
+from vbks.grammar.canonical import canonical
+from vbks.grammar.nesting import special_cases
+from vbks.inference.bounds.fourier_features import fourier_features
 from vbks.kernels.bank.bank import Bank
 from vbks.kernels.formula_checks import check_formula
 from vbks.kernels.free_parameters import num_free_parameters
 from vbks.kernels.gpflow.conversion import to_gpflow
+from vbks.kernels.gpflow.form import GPflowForm
+from vbks.kernels.gpflow.kernels import FamilyKernel
 from vbks.kernels.layout import lay_out
 from vbks.kernels.parameters import NormalPrior, Parameter
 from vbks.kernels.registry import family_of
@@ -126,3 +132,98 @@ def test_own_period__starts_where_the_data_suggest_and_is_tried_elsewhere():
     assert starts[0, slot] == pytest.approx(np.log(0.4))
     assert num_waves(layout) == 1
     assert len(moved_periods(layout, summaries, starts[0])) == 2
+
+
+def laplace(X1, X2, lengthscales):
+    return tf.exp(-tf.reduce_sum(tf.abs(X1 - X2) / lengthscales, axis=-1))
+
+
+LENGTH = Parameter("lengthscales", NormalPrior(-0.3, 1.2), per_input=True, role="lengthscale")
+
+
+def test_family_closed_under_products__is_simplified_and_counted_like_one_that_is_shipped():
+    vbks.register_family(
+        "LAP", laplace, [LENGTH], stationary=True, closed_under_products=True, separable="product"
+    )
+    assert canonical("LAP * LAP") == vbks.parse("LAP")
+    assert canonical("LAP * (LAP + LAP)") == vbks.parse("LAP + LAP")
+    for text in ("OU * (LIN + OU)", "OU * PER + OU", "OU + OU", "OU[1] * OU[2] + OU"):
+        own = text.replace("OU", "LAP")
+        assert num_free_parameters(own, 2) == num_free_parameters(text, 2)
+
+
+@pytest.mark.parametrize(
+    ("formula", "parameters", "rules", "message"),
+    [
+        (cauchy, [SCALE, POWER], {"closed_under_products": True}, "needs one parameter with"),
+        (laplace, [LENGTH], {"closed_under_products": True}, 'and separable="product"'),
+        (
+            lambda X1, X2, scale: 1.0 / tf.reduce_prod(1.0 + ((X1 - X2) / scale) ** 2, axis=-1),
+            [SCALE],
+            {"closed_under_products": True, "separable": "product"},
+            r"is not exp\(−λ a\(x, x'\)\)",
+        ),
+        (cauchy, [SCALE, POWER], {"separable": "product"}, "said to be the product of itself"),
+        (laplace, [LENGTH], {"separable": "sum"}, "said to be the sum of itself"),
+        (laplace, [LENGTH], {"special_cases": ("NONE",)}, "unknown family 'NONE'"),
+    ],
+)
+def test_rule_that_the_formula_does_not_follow__is_refused(formula, parameters, rules, message):
+    with pytest.raises(vbks.GrammarError, match=message):
+        vbks.register_family("WRONG", formula, parameters, stationary=True, **rules)
+    with pytest.raises(vbks.GrammarError, match="unknown family"):
+        vbks.parse("WRONG")
+
+
+def test_special_cases_of_an_own_family__are_its_relatives():
+    vbks.register_family("CAU", cauchy, [SCALE, POWER], stationary=True, special_cases=("SE", "C"))
+    assert vbks.parse("LIN + SE") in special_cases("CAU + LIN")
+
+
+def test_family_without_parameters__is_one_of_itself_with_itself():
+    vbks.register_family("RAMP", lambda X1, X2: tf.reduce_sum(X1 * X2, axis=-1), [])
+    assert canonical("RAMP + RAMP") == vbks.parse("RAMP")
+    assert num_free_parameters("RAMP + RAMP * SE + RAMP") == num_free_parameters("RAMP + RAMP * SE")
+
+
+def test_own_family_with_a_gpflow_class__is_written_as_it_and_read_from_it():
+    vbks.register_family(
+        "COSINE",
+        lambda X1, X2, lengthscales: tf.cos(
+            2.0 * np.pi * tf.reduce_sum((X1 - X2) / lengthscales, axis=-1)
+        ),
+        [Parameter("lengthscales", NormalPrior(-0.3, 1.2), per_input=True)],
+        stationary=True,
+        gpflow=GPflowForm(gpflow.kernels.Cosine),
+    )
+    kernel = gpflow.kernels.Cosine(2.0, [0.5, 1.5]) + gpflow.kernels.SquaredExponential()
+    reading = vbks.from_gpflow(kernel)
+    assert str(reading.expression) == "COSINE + SE"
+    back = vbks.to_gpflow(reading.expression, 2, theta=reading.theta, ard=reading.ard)
+    assert type(back.kernels[0]) is gpflow.kernels.Cosine
+    X = np.random.default_rng(0).normal(size=(5, 2))
+    np.testing.assert_allclose(back(X), kernel(X), rtol=1e-12)
+    np.testing.assert_allclose(Bank([reading.expression], 2)(reading.theta[None], X)[0], kernel(X))
+
+
+def test_own_separable_family__is_read_on_some_of_the_inputs():
+    family = vbks.register_family("LAP", laplace, [LENGTH], stationary=True, separable="product")
+    kernel = FamilyKernel(family, 2.0, lengthscales=[0.5, 1.5], active_dims=[0, 2])
+    assert str(vbks.from_gpflow(kernel, 3).expression) == "LAP[1] * LAP[3]"
+
+
+def test_own_spectral_density__gives_random_fourier_features():
+    vbks.register_family(
+        "LAP",
+        laplace,
+        [LENGTH],
+        stationary=True,
+        draw_frequencies=lambda rng, size, lengthscales: rng.standard_cauchy(size) / lengthscales,
+    )
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    theta = lay_out("LAP + LIN", 2).prior_mean
+    drawn = [
+        fourier_features(text, theta, X, 30, np.random.default_rng(1))
+        for text in ("LAP + LIN", "OU + LIN")
+    ]
+    np.testing.assert_allclose(*drawn)

@@ -22,14 +22,12 @@ from vbks.grammar.expression import Expression, Leaf, leaves
 from vbks.grammar.parser import parse
 from vbks.inference.bounds.covariance import ExpressionCovariance, as_array, as_inputs
 from vbks.kernels.bank.terms import RankOne, Term, family_at, terms_of
+from vbks.kernels.family import Family
 from vbks.kernels.layout import Node, lay_out
-from vbks.kernels.registry import family_of
+from vbks.kernels.registry import family_of, registered_families
 
 NUM_DRAWS = 20
 """Draws of the stochastic bound: its standard error is then a fifth of what draws differ by."""
-
-RANDOM = ("square", "rational", "periodic", "exponential")
-"""Evaluation paths of the families whose frequencies are drawn."""
 
 EXACT = ("constant", "rank one", "noise")
 """Evaluation paths of the families whose features are known, white noise having none."""
@@ -162,25 +160,14 @@ class _FeatureTerm:
 def _frequencies(
     leaf: Node, theta: Array, num_inputs: int, count: int, rng: np.random.Generator
 ) -> Array:
-    """Frequencies of a stationary leaf on its own inputs: [m, d].
-
-    Those of SE are normal, and RQ is SE with a precision that has a gamma distribution. Those of OU
-    have a Cauchy distribution. PER has lines at multiples n of 2π/p with weights e^(−z)Iₙ(z),
-    z = 1/ℓ², which are the probabilities of the difference of two Poisson counts of mean z/2.
-    """
-    values = {name: np.exp(theta[list(slots)]) for name, slots in leaf.slots.items()}
-    size = (count, num_inputs)
-    match family_at(leaf).evaluation_path:
-        case "periodic":
-            mean = np.broadcast_to(0.5 / np.square(values["lengthscales"]), size)
-            multiples = rng.poisson(mean) - rng.poisson(mean)
-            return np.asarray(2.0 * math.pi * multiples / values["period"])
-        case "rational":
-            precision = rng.gamma(values["alpha"], 1.0 / values["alpha"], size=(count, 1))
-            return np.asarray(np.sqrt(precision) * rng.normal(size=size) / values["lengthscales"])
-        case "exponential":
-            return np.asarray(rng.standard_cauchy(size) / values["lengthscales"])
-    return np.asarray(rng.normal(size=size) / values["lengthscales"])
+    """Frequencies of a stationary leaf on its own inputs: [m, d]."""
+    family = family_at(leaf)
+    assert family.draw_frequencies is not None
+    values = {}
+    for parameter in family.parameters:
+        own = theta[list(leaf.slots[parameter.name])]
+        values[parameter.name] = np.exp(own) if parameter.positive else own
+    return family.draw_frequencies(rng, (count, num_inputs), **values)
 
 
 def _inputs_of(leaf: Node, num_inputs: int) -> list[int]:
@@ -191,7 +178,7 @@ def _inputs_of(leaf: Node, num_inputs: int) -> list[int]:
 
 def _stationary(term: Term) -> tuple[Node, ...]:
     """The leaves of a term whose frequencies are drawn."""
-    return tuple(leaf for leaf in term.leaves if family_at(leaf).evaluation_path in RANDOM)
+    return tuple(leaf for leaf in term.leaves if family_at(leaf).draw_frequencies)
 
 
 def _with_lines(term: Term) -> Iterator[Term]:
@@ -231,12 +218,17 @@ def _rank_one(rank_one: RankOne, theta: Array, x: Array) -> Array:
     return np.asarray(inside if rank_one.kind == "inside" else 1.0 - inside)
 
 
+def _has_features(family: Family) -> bool:
+    return family.draw_frequencies is not None or family.evaluation_path in EXACT
+
+
 def _check_has_features(expression: Expression) -> None:
     for leaf in leaves(expression):
-        if family_of(leaf.family).evaluation_path not in RANDOM + EXACT:
+        if not _has_features(family_of(leaf.family)):
+            known = [name for name in registered_families() if _has_features(family_of(name))]
             raise GrammarError(
                 f"'{leaf}' in '{expression}' has no random Fourier features. Families that have: "
-                "C, LIN, PER, RQ, SE, WN."
+                f"{', '.join(known)}."
             )
 
 

@@ -12,7 +12,7 @@ from scipy.linalg import solve_triangular
 from vbks.arrays import Array
 from vbks.data.training import TrainingData
 from vbks.execution.stage_state import NO_STAGE_STATE, StageState
-from vbks.grammar.expression import Expression, Leaf
+from vbks.grammar.expression import Expression
 from vbks.inference.context import SUMMARY_ROWS, FitContext
 from vbks.inference.inducing import authors_inducing
 from vbks.inference.paper.group import AT_ONCE, Group, prior_factors
@@ -90,8 +90,8 @@ def _zeros_of_lines(layout: Layout) -> tuple[int, ...]:
     slots = [
         slot
         for part in parts_of(layout.root)
-        if isinstance(part.node.expression, Leaf) and part.node.expression.family == "LIN"
         for slot in part.node.slots.get("location", ())
+        if layout.slots[slot].parameter.role == "location"
     ]
     return tuple(sorted(slots))
 

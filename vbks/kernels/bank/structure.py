@@ -18,6 +18,7 @@ import numpy as np
 from vbks.arrays import Indices
 from vbks.grammar.expression import Leaf
 from vbks.kernels.bank.terms import RANK_ONE_KINDS, Term, family_at, terms_of
+from vbks.kernels.family import BUILT_IN
 from vbks.kernels.layout import Layout, Node
 from vbks.kernels.registry import family_of
 
@@ -26,8 +27,15 @@ SWEEPS = ("plain", "rational", "rank one", "mixed", "formula", "line", "noise")
 leaf and no exponential ones but for mixed terms, which have anything; the last five may have
 rank-one functions; white noise is only there on diagonals."""
 
+EXPONENTS = ("square", "periodic", "rational", "exponential")
+"""Evaluation paths of leaves that are part of an exponent."""
+
 DenseKind = tuple[str, int]
 """Family and number of inputs of leaves that are computed together by their formula."""
+
+
+WITH_FEATURES = tuple(name for name, own in BUILT_IN.items() if own.evaluation_path in EXPONENTS)
+"""Families that may stand beside leaves without features, and then are computed by formula too."""
 
 
 class DenseTable(NamedTuple):
@@ -136,9 +144,8 @@ def _sorted_leaves(candidate: int, term: Term, by_formula: bool) -> _Member:
         )
         return _Member(candidate, term, (), (), (), (), dense, by_formula=True, is_noise=is_noise)
     # Noise is on the diagonal, where all leaves with features are one.
-    paths = ("square", "periodic", "rational", "exponential")
     squares, periodics, rationals, exponentials = (
-        () if is_noise else term.by_path(path) for path in paths
+        () if is_noise else term.by_path(path) for path in EXPONENTS
     )
     return _Member(
         candidate, term, squares, periodics, rationals, exponentials, (), False, is_noise
@@ -186,7 +193,7 @@ class _Builder:
                 self._place_dense(m.candidate, node)
         if self.dense:
             # Tables for all that may stand beside such leaves, so that graphs are few.
-            for kind in product(("SE", "RQ", "OU", "PER"), {1, self.num_inputs}):
+            for kind in product(WITH_FEATURES, {1, self.num_inputs}):
                 self.dense.setdefault(kind, _Table())
         rationals = [(i, m.candidate, node) for i, m in enumerate(members) for node in m.rationals]
         scale_slot, scale_term = _pairs(

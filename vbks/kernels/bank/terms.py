@@ -144,7 +144,9 @@ def _leaf_terms(leaf: Node, num_inputs: int) -> list[Term]:
         return [Term(scales, rank_ones=(line,)) for line in lines]
     if _is_centred(leaf, num_inputs):
         assert isinstance(leaf.expression, Leaf)
-        periodic = replace(leaf, expression=Leaf("PER", leaf.expression.dim))
+        whole = family_at(leaf).centred_of
+        assert whole is not None
+        periodic = replace(leaf, expression=Leaf(whole, leaf.expression.dim))
         slots = leaf.slots["lengthscales"]
         return [Term(scales, leaves=(periodic,), periodics=slots), Term(scales, constants=slots)]
     return [Term(scales, leaves=(leaf,))]

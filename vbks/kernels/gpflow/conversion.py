@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import gpflow
 import numpy as np
-from gpflow.kernels import (
-    Constant,
-    Kernel,
-    Periodic,
-    RationalQuadratic,
-    SquaredExponential,
-    White,
-)
+from gpflow.kernels import Kernel
 from gpflow.utilities import parameter_dict
 
 from vbks.arrays import Array
@@ -25,7 +17,9 @@ from vbks.errors import GrammarError
 from vbks.grammar.expression import ChangePoint, ChangeWindow, Expression, Leaf, Product
 from vbks.kernels.family import Family
 from vbks.kernels.gpflow import kernels as ours
-from vbks.kernels.gpflow.kernels import ConvexSum, FamilyKernel, positive_parameter
+from vbks.kernels.gpflow.form import owner_of
+from vbks.kernels.gpflow.kernels import ConvexSum, FamilyKernel
+from vbks.kernels.gpflow.linear import positive_parameter
 from vbks.kernels.gpflow.opaque import free_numbers, scale_holder
 from vbks.kernels.layout import Layout, Node, lay_out
 from vbks.kernels.registry import family_of, forget_on_change
@@ -109,32 +103,19 @@ def _template(family: Family, sizes: tuple[tuple[str, int], ...], dtype: type) -
     if family.prototype is not None:
         return family.prototype
     values: dict[str, Any] = {name: np.ones(size) if size > 1 else 1.0 for name, size in sizes}
-    match family.name:
-        case "SE":
-            return _in_logs(SquaredExponential(), variance=1.0, **values)
-        case "RQ":
-            return _in_logs(RationalQuadratic(), variance=1.0, **values)
-        case "PER":
-            period = values.pop("period")
-            base = _in_logs(SquaredExponential(), variance=1.0, **values)
-            return _in_logs(Periodic(base), period=period)
-        case "LIN":
-            return ours.Linear(**values)
-        case "C":
-            return _in_logs(Constant(), variance=1.0)
-        case "WN":
-            return _in_logs(White(), variance=1.0)
-    return FamilyKernel(family, **values)
+    if family.gpflow.written is None:
+        return FamilyKernel(family, **values)
+    kernel = family.gpflow.make()
+    scale_holder(kernel).variance = positive_parameter(1.0)
+    for parameter in family.parameters:
+        # Of our own transform in place of GPflow's.
+        make = positive_parameter if parameter.positive else gpflow.Parameter
+        owner = owner_of(kernel, parameter.name)
+        setattr(owner, parameter.name, make(values[parameter.name]))
+    return kernel
 
 
 forget_on_change(_template.cache_clear)
-
-
-def _in_logs(kernel: Kernel, **values: Any) -> Kernel:
-    """The kernel with positive parameters of our own transform in place of GPflow's."""
-    for name, value in values.items():
-        setattr(kernel, name, positive_parameter(value))
-    return kernel
 
 
 class Binding(NamedTuple):
@@ -175,22 +156,6 @@ def _leaf_bindings(kernel: Kernel, node: Node, family: Family) -> Iterator[Bindi
         for path, names in free_numbers(family.prototype).items():
             yield Binding(parameters[path], tuple(node.slots[name][0] for name in names))
         return
-    shape = shape_parameters(kernel)
     for name, slots in node.slots.items():
-        yield Binding(shape[name], slots, offset_of(family.name, name))
-
-
-def offset_of(family: str, name: str) -> float:
-    """GPflow's periodic kernel is exp(−½ sin²/ℓ²), so its ℓ is half of ours."""
-    return math.log(2.0) if (family, name) == ("PER", "lengthscales") else 0.0
-
-
-def shape_parameters(kernel: Any) -> dict[str, gpflow.Parameter]:
-    """The parameters of a leaf's kernel but its variance, by the names that the family has."""
-    if isinstance(kernel, Periodic):
-        return {"lengthscales": kernel.base_kernel.lengthscales, "period": kernel.period}
-    names = ["lengthscales", "alpha", "location"]
-    if isinstance(kernel, FamilyKernel):
-        names = [parameter.name for parameter in kernel.family.parameters]
-    found = {name: getattr(kernel, name, None) for name in names}
-    return {name: value for name, value in found.items() if isinstance(value, gpflow.Parameter)}
+        parameter = getattr(owner_of(kernel, name), name)
+        yield Binding(parameter, slots, family.gpflow.offset_of(name))

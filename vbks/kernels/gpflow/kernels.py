@@ -1,4 +1,4 @@
-"""Kernels that GPflow lacks: lines with a location, changes, weighted sums, families by formula.
+"""Kernels that GPflow lacks: families by formula, changes and weighted sums.
 
 Combinations here call their kernels as ``kernel(X, X2)``, so that each looks at its own inputs.
 Unconstrained values of positive parameters are logarithms. No parameter carries a prior.
@@ -18,50 +18,12 @@ from gpflow import Parameter
 from gpflow.base import TensorType
 from gpflow.kernels import Kernel
 from gpflow.kernels.base import ActiveDims, Combination
-from gpflow.utilities import positive
 from gpflow.utilities.ops import broadcasting_elementwise
 
 from vbks.arrays import Array
 from vbks.errors import GrammarError
 from vbks.kernels.family import Family
-
-
-def positive_parameter(value: TensorType) -> Parameter:
-    """A positive GPflow parameter whose unconstrained value is its logarithm."""
-    return Parameter(value, transform=positive(lower=0.0, base="exp"))
-
-
-class Linear(Kernel):
-    """A line through a location: σ² Σ (x−ℓ)(x'−ℓ), with one location for each input or for all.
-
-    It does not derive from GPflow's ``Linear``, whose expectations under uncertain inputs would
-    leave the location out.
-    """
-
-    @check_shapes("variance: []", "location: [broadcast n_active_dims]")
-    def __init__(
-        self,
-        variance: TensorType = 1.0,
-        location: TensorType = 0.0,
-        active_dims: ActiveDims | None = None,
-    ) -> None:
-        super().__init__(active_dims)
-        self.variance = positive_parameter(variance)
-        self.location = Parameter(location)
-        self._validate_ard_active_dims(self.location)
-
-    @inherit_check_shapes
-    def K(self, X: TensorType, X2: TensorType | None = None) -> tf.Tensor:
-        """The covariance of the lines at all pairs of inputs."""
-        distance = X - self.location
-        if X2 is None:
-            return self.variance * tf.matmul(distance, distance, transpose_b=True)
-        return self.variance * tf.tensordot(distance, X2 - self.location, [[-1], [-1]])
-
-    @inherit_check_shapes
-    def K_diag(self, X: TensorType) -> tf.Tensor:
-        """The variance of the lines at each input."""
-        return self.variance * tf.reduce_sum(tf.square(X - self.location), axis=-1)
+from vbks.kernels.gpflow.linear import positive_parameter
 
 
 class FamilyKernel(Kernel):

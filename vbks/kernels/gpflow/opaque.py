@@ -23,7 +23,8 @@ from gpflow.utilities import parameter_dict
 from vbks.arrays import Array
 from vbks.grammar.families import RESERVED_WORDS, is_known
 from vbks.kernels.family import Family
-from vbks.kernels.gpflow.kernels import InUnits, Scaled, positive_parameter
+from vbks.kernels.gpflow.kernels import InUnits, Scaled
+from vbks.kernels.gpflow.linear import positive_parameter
 from vbks.kernels.parameters import NormalPrior, Parameter
 from vbks.kernels.registry import LOCK, family_of, register_opaque, registered_families
 

@@ -10,17 +10,7 @@ from typing import Any
 
 import gpflow
 import numpy as np
-from gpflow.kernels import (
-    ChangePoints,
-    Constant,
-    Kernel,
-    Matern12,
-    MultioutputKernel,
-    Periodic,
-    RationalQuadratic,
-    SquaredExponential,
-    White,
-)
+from gpflow.kernels import ChangePoints, Kernel, MultioutputKernel
 from gpflow.kernels.base import ReducingCombination
 from scipy.special import log_softmax, logsumexp
 
@@ -37,10 +27,10 @@ from vbks.grammar.expression import (
     add,
     multiply,
 )
-from vbks.kernels.family import WAVE_LENGTHSCALE, Family
+from vbks.kernels.family import BUILT_IN, Family
 from vbks.kernels.given import GivenValues
 from vbks.kernels.gpflow import kernels as ours
-from vbks.kernels.gpflow.conversion import offset_of, shape_parameters
+from vbks.kernels.gpflow.form import owner_of
 from vbks.kernels.gpflow.kernels import ConvexSum, FamilyKernel, Scaled
 from vbks.kernels.gpflow.opaque import (
     free_values,
@@ -51,7 +41,7 @@ from vbks.kernels.gpflow.opaque import (
 )
 from vbks.kernels.layout import Layout, Node, lay_out
 from vbks.kernels.parameters import Parameter
-from vbks.kernels.registry import family_of
+from vbks.kernels.registry import family_of, registered_families
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,10 +182,6 @@ _sum = partial(_joined, Sum, add)
 _product = partial(_joined, Product, multiply)
 
 
-SEPARABLE = {"SE": _product, "OU": _product, "PER": _product, "PER0": _product, "LIN": _sum}
-"""Families that are a product, or a sum, of the same family on each of their inputs."""
-
-
 def _slot_numbers(node: Node, part: _Part, scale: _Number) -> Iterator[tuple[int, _Number]]:
     """The number for every slot of a node, whose part is to be multiplied by the scale."""
     for name, slots in node.slots.items():
@@ -220,7 +206,7 @@ def _sizes(part: _Part) -> set[int]:
         for part in _leaves(part)
         if isinstance(part.expression, Leaf) and part.expression.dim is None
         for parameter in family_of(part.expression.family).parameters
-        if parameter.per_input and parameter.name != "location"
+        if parameter.per_input and parameter.positive
     }
 
 
@@ -299,8 +285,8 @@ class _Reader:
         family = family_of(name)
         variance = _numbers(scale_holder(kernel).variance)
         self._check_size(kernel, columns, "variance", variance)
-        if name == "LIN":
-            variance = self._slopes(variance, columns)
+        if family.variance.input_power:
+            variance = self._variances(variance, columns, family.variance.input_power)
         own = {p.name: self._own(kernel, columns, family, p) for p in family.parameters}
         dim = self._dim(kernel, columns)
         is_whole = dim is not None or sorted(columns) == list(range(self.num_inputs))
@@ -308,9 +294,9 @@ class _Reader:
             order = np.argsort(columns)
             sorted_own = {n: [v[i] for i in order] if len(v) > 1 else v for n, v in own.items()}
             return _Part(Leaf(name, dim), (), sorted_own, variance[0])
-        if name not in SEPARABLE:
+        if family.rules.separable is None:
             return self._opaque(kernel, columns)
-        join = SEPARABLE[name]
+        join = _product if family.rules.separable == "product" else _sum
         rest = [_ONE] * len(columns) if join is _product else variance * len(columns)
         scales = variance if len(variance) > 1 else [*variance, *rest[1:]]
         return join(
@@ -324,16 +310,19 @@ class _Reader:
         self, kernel: Any, columns: tuple[int, ...], family: Family, parameter: Parameter
     ) -> list[_Number]:
         numbers = [_Number(0.0, True)]
-        given = shape_parameters(kernel).get(parameter.name)
+        given = getattr(owner_of(kernel, parameter.name), parameter.name, None)
         if given is not None:
-            numbers = _numbers(given, parameter.positive, offset_of(family.name, parameter.name))
+            offset = family.gpflow.offset_of(parameter.name)
+            numbers = _numbers(given, parameter.positive, offset)
             self._check_size(kernel, columns, parameter.name, numbers)
-        # The lengthscale of a wave is about its phase.
-        if self.units is None or not parameter.per_input or parameter == WAVE_LENGTHSCALE:
+        power = parameter.input_power
+        if self.units is None or not parameter.per_input or not power:
             return numbers
-        convert = self._length if parameter.positive else self._place
         each = numbers * len(columns) if len(numbers) == 1 else numbers
-        return [convert(number, column) for number, column in zip(each, columns, strict=True)]
+        pairs = zip(each, columns, strict=True)
+        if parameter.positive:
+            return [self._length(number, column, power) for number, column in pairs]
+        return [self._place(number, column) for number, column in pairs]
 
     def _length(self, number: _Number, column: int, power: int = 1) -> _Number:
         """The logarithm of a power of a length along an input."""
@@ -348,14 +337,16 @@ class _Reader:
         mean, scale = self.units.x_mean[column], self.units.x_scale[column]
         return replace(number, value=float((number.value - mean) / scale))
 
-    def _slopes(self, variance: list[_Number], columns: tuple[int, ...]) -> list[_Number]:
-        """Variances of slopes: one as long as that is the same for all inputs."""
+    def _variances(
+        self, variance: list[_Number], columns: tuple[int, ...], power: int
+    ) -> list[_Number]:
+        """Variances in a power of the inputs' units: one while that is the same for all of them."""
         if self.units is None:
             return variance
         is_one = len(variance) == 1 and len({self.units.x_scale[column] for column in columns}) == 1
         each = variance * len(columns) if len(variance) == 1 else variance
-        slopes = [self._length(v, column, -2) for v, column in zip(each, columns, strict=True)]
-        return slopes[:1] if is_one else slopes
+        own = [self._length(v, column, power) for v, column in zip(each, columns, strict=True)]
+        return own[:1] if is_one else own
 
     def _check_size(
         self, kernel: Kernel, columns: tuple[int, ...], name: str, numbers: list[_Number]
@@ -419,8 +410,9 @@ def _least_inputs(kernel: Any) -> int:
         return int(max(dims, default=0)) + 1
     if isinstance(kernel, ours.ChangePoint | ours.ChangeWindow):
         inner.append(kernel.column + 1)
-    arrays: list[Any] = list(shape_parameters(kernel).values())
-    arrays += [getattr(kernel, name, None) for name in ("variance", "weight_variances")]
+    own = [kernel.family] if type(kernel) is FamilyKernel else BUILT_IN.values()
+    names = {parameter.name for family in own for parameter in family.parameters}
+    arrays: list[Any] = [getattr(kernel, n, None) for n in (*names, "variance", "weight_variances")]
     widths = [len(a.numpy()) for a in arrays if getattr(a, "shape", None) and len(a.shape) == 1]
     return max(dims.stop or 0, (dims.start or 0) + max([1, *inner, *widths]))
 
@@ -429,21 +421,10 @@ def _family_name(kernel: Kernel, num_inputs: int) -> str | None:
     """The family of a leaf's kernel on ``num_inputs`` inputs, None if no family describes it."""
     if type(kernel) is FamilyKernel:
         return kernel.family.name
-    if type(kernel) is Periodic:
-        return "PER" if type(kernel.base_kernel) is SquaredExponential else None
-    if type(kernel) is Matern12:
-        return "OU" if num_inputs == 1 else None
-    return _FAMILY_NAMES.get(type(kernel))
-
-
-_FAMILY_NAMES: dict[type[Kernel], str] = {
-    SquaredExponential: "SE",
-    RationalQuadratic: "RQ",
-    gpflow.kernels.Linear: "LIN",
-    ours.Linear: "LIN",
-    Constant: "C",
-    White: "WN",
-}
+    for name in registered_families():
+        if family_of(name).gpflow.is_read_from(kernel, num_inputs):
+            return name
+    return None
 
 
 def _numbers(

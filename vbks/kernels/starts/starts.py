@@ -21,9 +21,9 @@ from vbks.data.signals.segments import Segment
 from vbks.data.signals.summaries import pooled
 from vbks.errors import DataError
 from vbks.grammar.expression import ChangePoint, ChangeWindow, Expression, Leaf, Sum
-from vbks.kernels import family as families
 from vbks.kernels.layout import NOISE_SLOT, Layout, Node
 from vbks.kernels.parts import parts_of
+from vbks.kernels.registry import family_of, registered_families
 from vbks.kernels.starts.inheritance import Parent, inherit
 from vbks.kernels.starts.suggestions import FIRST_ZERO, num_waves, other_periods, suggested
 from vbks.kernels.starts.target_level import start_at_level
@@ -272,7 +272,7 @@ def _roughen(
 
 def _mixtures(layout: Layout) -> list[int]:
     """Slots of α of rational quadratic leaves."""
-    return [k for k, slot in enumerate(layout.slots) if slot.parameter is families.MIXTURE]
+    return [k for k, slot in enumerate(layout.slots) if slot.parameter.role == "tails"]
 
 
 def _tell_apart(layout: Layout, by_input: Mapping[int | None, InputSummary], starts: Array) -> None:
@@ -389,7 +389,7 @@ def _beside_lines(
 ) -> Iterator[tuple[int, Sequence[float]]]:
     """Slots of lines that multiply something and of a wave that one multiplies, with starts."""
     parts = parts_of(layout.root)
-    if num_waves(layout) > 1 or sum(part.kind[0] == "LIN" for part in parts) > 1:
+    if num_waves(layout) > 1 or sum(_is_line(part.kind[0]) for part in parts) > 1:
         return
     for part in parts:
         for index in (index for indices in part.node.slots.values() for index in indices):
@@ -405,7 +405,8 @@ def _beside_lines(
 
 
 def _is_line(leaf: str) -> bool:
-    return leaf.partition("[")[0] == "LIN"
+    family = leaf.partition("[")[0]
+    return family in registered_families() and family_of(family).has("location")
 
 
 def _spread(layout: Layout) -> Array:

@@ -35,7 +35,7 @@ def suggested(
         for index in (index for indices in part.node.slots.values() for index in indices):
             slot = layout.slots[index]
             role = slot.parameter.role
-            if role is not None and index not in known:
+            if role in _SUGGESTIONS and index not in known:
                 alike = (role, slot.dim, *part.sides.values())
                 suggestions[index] = _SUGGESTIONS[role](by_input[slot.dim], part, counts[alike])
                 counts[alike] += 1
@@ -50,8 +50,7 @@ def _suggest_lengthscale(x: InputSummary, part: Part, count: int) -> float:
 
 
 def _is_wave(leaf: str) -> bool:
-    parameters = family_of(leaf.partition("[")[0]).parameters
-    return any(parameter.role == "period" for parameter in parameters)
+    return family_of(leaf.partition("[")[0]).has("period")
 
 
 def _suggest_period(x: InputSummary, part: Part, count: int) -> float | None:

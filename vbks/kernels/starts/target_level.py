@@ -19,10 +19,6 @@ FAR_FROM_ZERO = 10.0
 """Means above this are too far from zero for ordinary starts: the squared mean is then more than
 three prior standard deviations above the usual variance of a term."""
 
-_LENGTHSCALE_POWERS = {"square": 1.0, "rational": 1.0, "periodic": 1.0, "exponential": 2.0}
-"""Power of the mean by which lengthscales are longer, by evaluation path, in families that tend to
-a constant as their lengthscale grows."""
-
 
 def start_at_level(layout: Layout, by_input: dict[int | None, InputSummary], starts: Array) -> None:
     """Let one term of each sum in starts [S, H] explain the mean of targets that are far from zero.
@@ -38,8 +34,8 @@ def start_at_level(layout: Layout, by_input: dict[int | None, InputSummary], sta
 
 def _can_be_constant(node: Node) -> bool:
     if isinstance(node.expression, Leaf):
-        path = family_of(node.expression.family).evaluation_path
-        return path == "constant" or path in _LENGTHSCALE_POWERS
+        family = family_of(node.expression.family)
+        return family.evaluation_path == "constant" or family.constant_power is not None
     able = map(_can_be_constant, node.operands)
     return any(able) if isinstance(node.expression, Sum) else all(able)
 
@@ -53,7 +49,7 @@ def _make_constant(
 ) -> None:
     operands = node.operands
     if isinstance(node.expression, Leaf):
-        power = _LENGTHSCALE_POWERS.get(family_of(node.expression.family).evaluation_path, 0.0)
+        power = family_of(node.expression.family).constant_power or 0.0
         if node.scale is not None:
             starts[:, node.scale] = 2.0 * log_mean
         for index in node.slots.get("lengthscales", ()):

@@ -10,7 +10,6 @@ import numpy as np
 
 from vbks.arrays import Array
 from vbks.inference.result import LocalFit
-from vbks.kernels.family import CHANGE_LOCATION, PERIOD, WIDTH
 from vbks.kernels.layout import Layout, Slot, lay_out
 
 Constraints = Callable[[LocalFit], str]
@@ -57,9 +56,9 @@ class StructureConstraints:
     def _reason(self, slot: Slot, value: float, width: float) -> str:
         inputs = range(len(self.lows)) if slot.dim is None else (slot.dim,)
         low, high = min(self.lows[d] for d in inputs), max(self.highs[d] for d in inputs)
-        if slot.parameter == PERIOD and self.repeats * math.exp(value) > high - low:
+        if slot.parameter.role == "period" and self.repeats * math.exp(value) > high - low:
             return f"a period that repeats fewer than {self.repeats} times"
-        is_change = slot.parameter == CHANGE_LOCATION
+        is_change = slot.parameter.role == "change"
         if is_change and not low < value - 0.5 * width <= value + 0.5 * width < high:
             return "a change outside the data"
         return ""
@@ -68,6 +67,6 @@ class StructureConstraints:
 def _width(layout: Layout, slot: Slot, theta: Array) -> float:
     """How wide the window is that a location belongs to; a change point is not wide."""
     for place, other in enumerate(layout.slots):
-        if other.parameter == WIDTH and other.path == slot.path:
+        if other.parameter.role == "width" and other.path == slot.path:
             return float(np.exp(theta[place]))
     return 0.0

@@ -9,7 +9,7 @@ from vbks.inference.objectives.evidence import CollapsedEvidence
 from vbks.inference.objectives.svgp import FixedTheta, Moments, NaturalParameters
 from vbks.kernels.bank.bank import Bank
 from vbks.kernels.gpflow.conversion import bindings, to_gpflow
-from vbks.kernels.gpflow.kernels import positive_parameter
+from vbks.kernels.gpflow.linear import positive_parameter
 from vbks.kernels.layout import lay_out
 from vbks.predict.models.variational_svgp import VariationalSVGP
 

@@ -38,6 +38,7 @@ from vbks.grammar.space import K144
 from vbks.kernels import registry
 from vbks.kernels.gpflow import kernels as gpflow_kernels
 from vbks.kernels.gpflow.conversion import assign, read_theta, to_gpflow
+from vbks.kernels.gpflow.linear import Linear as VbksLinear
 from vbks.kernels.gpflow.opaque import OPAQUE_PRIOR_SD
 from vbks.kernels.gpflow.reading import KernelReading, from_gpflow
 from vbks.kernels.layout import NOISE_SLOT, Layout, lay_out
@@ -138,7 +139,7 @@ def test_to_gpflow__starts_at_the_prior_means() -> None:
         ("RQ", RationalQuadratic),
         ("PER", Periodic),
         ("PER0", gpflow_kernels.FamilyKernel),
-        ("LIN", gpflow_kernels.Linear),
+        ("LIN", VbksLinear),
         ("C", Constant),
         ("WN", White),
         ("SE + PER", gpflow.kernels.Sum),
@@ -334,7 +335,7 @@ def test_from_gpflow__splits_a_line_with_a_variance_for_each_input() -> None:
         (SquaredExponential(active_dims=[1, 0], lengthscales=[0.4, 0.7]), "SE", 2),
         (Periodic(SquaredExponential(active_dims=[0, 2]), [0.4, 0.7]), "PER[1] * PER[3]", 3),
         (Linear(2.0, active_dims=[0, 2]), "LIN[1] + LIN[3]", 3),
-        (gpflow_kernels.Linear(2.0, [0.3, 0.5], [0, 2]), "LIN[1] + LIN[3]", 3),
+        (VbksLinear(2.0, [0.3, 0.5], [0, 2]), "LIN[1] + LIN[3]", 3),
         (Constant(2.0, active_dims=[0, 2]), "C", 3),
         (White(2.0, active_dims=[2]), "WN[3]", 3),
         (gpflow_kernels.ChangePoint([Constant(), White()], column=1), "CP[2](C, WN)", 2),
@@ -400,7 +401,7 @@ def fixed_names(kernel: Kernel) -> set[str]:
 
 
 def test_from_gpflow__reads_combinations_of_our_own() -> None:
-    smooth, line = SquaredExponential(2.0), gpflow_kernels.Linear(0.5, 0.3)
+    smooth, line = SquaredExponential(2.0), VbksLinear(0.5, 0.3)
     inner = gpflow_kernels.ConvexSum([smooth, line], [0.3, 0.7])
     kernel = gpflow_kernels.Scaled(inner + Constant(), 3.0) * gpflow_kernels.ChangeWindow(
         [smooth, inner], 0.2, 3.0, 0.8, weights=[0.4, 0.6]

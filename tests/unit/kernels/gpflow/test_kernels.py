@@ -12,15 +12,16 @@ from gpflow.probability_distributions import Gaussian
 from scipy.special import expit, ive
 
 from vbks.errors import GrammarError
-from vbks.kernels.family import VARIANCE, Family
+from vbks.grammar.families import FamilyRules
+from vbks.kernels.family import Family
 from vbks.kernels.gpflow.kernels import (
     ChangePoint,
     ChangeWindow,
     ConvexSum,
     FamilyKernel,
-    Linear,
     Scaled,
 )
+from vbks.kernels.gpflow.linear import Linear
 from vbks.kernels.parameters import NormalPrior, Parameter
 from vbks.kernels.registry import family_of
 
@@ -28,7 +29,7 @@ X = np.random.default_rng(0).normal(size=(6, 3))
 X2 = np.random.default_rng(1).normal(size=(4, 3))
 
 RIDGE = Family(
-    "RIDGE",
+    FamilyRules("RIDGE", stationary=False),
     lambda X1, X2, slope, width: tf.exp(
         -0.5 * tf.square(tf.reduce_sum((X1 - X2) * slope, axis=-1) / width)
     ),
@@ -36,7 +37,6 @@ RIDGE = Family(
         Parameter("slope", NormalPrior(0.4, 1.0), positive=False, per_input=True),
         Parameter("width", NormalPrior(0.7, 1.0)),
     ),
-    VARIANCE,
 )
 
 
@@ -180,7 +180,7 @@ def test_family_kernel__refuses_a_parameter_that_the_family_lacks() -> None:
 
 
 def test_family_kernel__refuses_a_name_that_kernels_use() -> None:
-    family = Family("BAD", RIDGE.formula, (Parameter("variance", NormalPrior(0.0, 1.0)),), VARIANCE)
+    family = Family(RIDGE.rules, RIDGE.formula, (Parameter("variance", NormalPrior(0.0, 1.0)),))
     with pytest.raises(GrammarError, match="attribute 'variance' already"):
         FamilyKernel(family)
 

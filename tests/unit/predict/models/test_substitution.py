@@ -13,9 +13,9 @@ from vbks.kernels.gpflow.kernels import (
     ChangeWindow,
     ConvexSum,
     FamilyKernel,
-    Linear,
     Scaled,
 )
+from vbks.kernels.gpflow.linear import Linear
 from vbks.kernels.registry import family_of
 from vbks.predict.models.substitution import ParameterVector, trainable_parameters
 

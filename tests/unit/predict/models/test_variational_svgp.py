@@ -19,7 +19,7 @@ from vbks.errors import VbksError
 from vbks.grammar.expression import Expression
 from vbks.grammar.space import K12
 from vbks.kernels.gpflow.conversion import to_gpflow
-from vbks.kernels.gpflow.kernels import positive_parameter
+from vbks.kernels.gpflow.linear import positive_parameter
 from vbks.predict.models.variational_svgp import PREDICTION_SEED, VariationalSVGP
 
 RNG = np.random.default_rng(0)
