@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from vbks.planning import dry_run
     from vbks.search import Budget
     from vbks.selection import Selection, Selections
-    from vbks.selection.files import load
+    from vbks.selection.loading import load
     from vbks.selection.model_average import average
     from vbks.weights import BeliefSettings
 
@@ -121,7 +121,7 @@ _HOMES = {
     "dry_run": "planning",
     "fit": "api",
     "from_gpflow": "kernels",
-    "load": "selection.files",
+    "load": "selection.loading",
     "register_family": "kernels",
     "to_gpflow": "kernels",
 }

@@ -216,7 +216,7 @@ def _run(
     selection = replace(together, fits=chosen)
     pairs = {}
     for belief, settings in _settings(rows.name, len(train.y)).items():
-        believed = replace(selection, settings=settings)
+        believed = replace(selection, belief_settings=settings)
         first = float(believed.probabilities.max())
         single = replace(believed, fits=(believed.best,))
         pairs[belief] = Pair(score(believed, test.X, test.y), score(single, test.X, test.y), first)

@@ -254,7 +254,7 @@ def test_similarity__is_one_with_itself(selection: Selection) -> None:
 def test_paper_preset__has_the_authors_settings() -> None:
     preset = vbks.PaperSettings(steps=30)
     selection = vbks.fit(*make_rows(), space=("SE", "LIN"), preset=preset, progress=False)
-    assert selection.settings.kind == "vbks"
+    assert selection.belief_settings.kind == "vbks"
     assert {fit.posterior for fit in selection.fits} == {"point"}
     assert {fit.warp.name for fit in selection.fits} == {"identity"}
 

@@ -70,14 +70,14 @@ def test_preset__has_the_authors_numbers(watched):
     assert (own.belief_variance, own.averaging_variance, own.members) == (0.1, 0.5, 10)
     assert own.temperature_of(1280, 128) == 5.0
     assert own.value_batches_of(100, 10) == 100 and own.value_batches_of(128_000, 128) == 500
-    belief = selection.settings
+    belief = selection.belief_settings
     assert (belief.kind, belief.correction, belief.prior_variance) == ("vbks", "none", 0.1)
     assert belief.temperature == 0.5 * 90 / 30
 
 
 def test_weights__are_those_of_another_variance(watched):
     selection, _ = watched
-    wider = replace(selection.settings, prior_variance=0.5, averaging_variance=None)
+    wider = replace(selection.belief_settings, prior_variance=0.5, averaging_variance=None)
     expected = form_belief(selection.fits, replace(wider, averaging_members=None)).probabilities
     np.testing.assert_allclose(selection.weights, expected)
     assert np.abs(selection.weights - selection.probabilities).max() > 1e-3
@@ -286,7 +286,7 @@ def test_update__does_not_look_at_earlier_rows(watched, monkeypatch):
     moved = blind.update(x, y)
     assert {fit.num_rows for fit in moved.fits} == {130}
     assert moved.num_rows == 130 and moved.record.num_rows == 130
-    assert moved.settings.temperature == 0.5 * 130 / 30
+    assert moved.belief_settings.temperature == 0.5 * 130 / 30
     for before, after in zip(selection.fits, moved.fits, strict=True):
         np.testing.assert_array_equal(before.theta, after.theta)
 

@@ -18,7 +18,7 @@ from vbks.errors import FileError, VbksError
 from vbks.inference.result import Correction
 from vbks.search.protocol import Step
 from vbks.selection.missing_rows import MissingRows
-from vbks.selection.selection import Selection
+from vbks.selection.record import SelectionRecord
 from vbks.selection.training_encoding import decode_training, encode_training
 from vbks.storage.fit_encoding import (
     FIT_ARRAYS,
@@ -40,7 +40,7 @@ ARRAYS = (
 """Names of the packed arrays, all of which a saved selection has."""
 
 
-def encode(selection: Selection) -> tuple[dict[str, Any], dict[str, Array]]:
+def encode(selection: SelectionRecord) -> tuple[dict[str, Any], dict[str, Array]]:
     """Everything that a selection is made of."""
     packing, inducing = Packing(ARRAYS), InducingInputs()
     fits = [encode_fit(fit, inducing, packing) for fit in selection.fits]
@@ -48,7 +48,7 @@ def encode(selection: Selection) -> tuple[dict[str, Any], dict[str, Array]]:
     names, mean = selection.feature_names, selection.mean_function
     plain = {
         "likelihood": encode_likelihood(selection.likelihood),
-        "belief": _encode_settings(selection.settings),
+        "belief": _encode_settings(selection.belief_settings),
         "feature_names": None if names is None else list(names),
         "time_inputs": list(selection.time_inputs),
         "notices": list(selection.notices),
@@ -65,7 +65,7 @@ def encode(selection: Selection) -> tuple[dict[str, Any], dict[str, Array]]:
     return plain, packing.arrays()
 
 
-def decode(record: Record, arrays: Mapping[str, Array], place: str) -> Selection:
+def decode(record: Record, arrays: Mapping[str, Array], place: str) -> SelectionRecord:
     """The selection that was encoded; ``place`` is what messages call the arrays."""
     unpacking = Unpacking(arrays, place)
     source = _decode_rows(record.record("rows"), unpacking)
@@ -84,7 +84,7 @@ def decode(record: Record, arrays: Mapping[str, Array], place: str) -> Selection
     training = decode_training(record, unpacking)
     unpacking.finish()
     try:
-        selection = Selection(
+        selection = SelectionRecord(
             fits,
             data,
             _decode_settings(record.record("belief")),
@@ -114,7 +114,7 @@ def _decode_mean(record: Record) -> Function | None:
     return decode_mean_function(record.record("mean_function"))
 
 
-def _encode_rows(selection: Selection, packing: Packing) -> dict[str, Any]:
+def _encode_rows(selection: SelectionRecord, packing: Packing) -> dict[str, Any]:
     """All warps have the same rows. Those outside of memory are left out where none needs them."""
     source = next(iter(selection.data.values())).source
     is_in_memory = isinstance(source, ArraySource) and source.is_in_memory
@@ -152,7 +152,7 @@ def _decode_noise(num_rows: int, place: str, unpacking: Unpacking) -> Array | No
     return noise
 
 
-def _needs_rows(selection: Selection) -> bool:
+def _needs_rows(selection: SelectionRecord) -> bool:
     """Whether predictions cannot be made from the posteriors of the fits alone."""
     bounds = {fit.bound for fit in selection.fits if fit.status == "fitted"}
     return bounds != {"stochastic"}

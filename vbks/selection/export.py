@@ -14,7 +14,7 @@ from vbks.grammar.expression import Expression
 from vbks.inference.result import LocalFit
 from vbks.predict.mixture import KernelMixture
 from vbks.predict.serving import ServedMixture
-from vbks.selection.selection import Selection
+from vbks.selection.record import SelectionRecord
 from vbks.storage.folders import FolderPath, refuse_unless_empty, write_folder
 
 PYTHON_CALLS = {"EagerPyFunc", "PyFunc", "PyFuncStateless"}
@@ -22,17 +22,17 @@ PYTHON_CALLS = {"EagerPyFunc", "PyFunc", "PyFuncStateless"}
 
 
 def export(
-    selection: Selection,
+    record: SelectionRecord,
     folder: FolderPath,
-    candidate: Expression | str | None = None,
+    expression: Expression | str | None = None,
     warp: str | None = None,
 ) -> None:
     """Write the averaged predictions, or those of one candidate, to a new or empty folder."""
     refuse_unless_empty(Path(os.path.realpath(folder)))
-    if candidate is None:
-        mixture = selection.mixture
+    if expression is None:
+        mixture = record.mixture
     else:
-        mixture = _mixture_of(selection, selection.fit_of(candidate, warp))
+        mixture = _mixture_of(record, record.fit_of(expression, warp))
     module = mixture.to_module()
     signatures = {
         name: getattr(module, name).get_concrete_function()
@@ -46,14 +46,14 @@ def export(
     )
 
 
-def _mixture_of(selection: Selection, fit: LocalFit) -> KernelMixture:
+def _mixture_of(record: SelectionRecord, fit: LocalFit) -> KernelMixture:
     """One candidate alone, averaged over its posterior of θ."""
     if fit.status != "fitted":
         raise DataError(
             f"'{fit.expression}' cannot be exported, as it has no posterior: {fit.status}, "
             f"{fit.reason}. Choose a candidate that is 'fitted' in `belief`."
         )
-    return selection.mixture_of((fit,), [1.0])
+    return record.mixture_of((fit,), [1.0])
 
 
 def _write(module: ServedMixture, folder: Path, signatures: dict[str, Any]) -> None:

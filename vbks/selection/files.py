@@ -7,7 +7,7 @@ takes little more memory than its files are large, and is never run.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from vbks.arrays import Array
 from vbks.errors import FileError
 from vbks.grammar.quoting import quote
 from vbks.selection.encoding import ARRAYS, decode, encode
-from vbks.selection.selection import Selection
+from vbks.selection.record import SelectionRecord
 from vbks.storage.array_file import read_arrays, write_arrays
 from vbks.storage.folders import FolderPath, write_folder
 from vbks.storage.plain_file import read_plain, write_plain
@@ -41,7 +41,7 @@ LATER_ARRAYS = {
 PLAIN_FILE, ARRAY_FILE = "selection.json", "arrays.npz"
 
 
-def save(selection: Selection, folder: FolderPath) -> None:
+def save(selection: SelectionRecord, folder: FolderPath) -> None:
     """Write a selection to a folder, which may hold an earlier one but nothing else."""
     plain, arrays = encode(selection)
     plain = {"kind": KIND, "format": FORMAT, "version": __version__, **plain}
@@ -50,18 +50,8 @@ def save(selection: Selection, folder: FolderPath) -> None:
     )
 
 
-def load(folder: FolderPath) -> Selection:
-    """The selection that was saved to a folder, or the `vbks.Selections` of several targets."""
-    from vbks.selection.several_files import is_several, load_several
-
-    if is_several(folder):
-        # Who saves selections of several targets knows that these come back.
-        return cast(Selection, load_several(folder))
-    return load_one(folder)
-
-
-def load_one(folder: FolderPath) -> Selection:
-    """The selection of one target that was saved to a folder."""
+def read_selection(folder: FolderPath) -> SelectionRecord:
+    """Everything of the selection that was saved to a folder."""
     path = Path(folder)
     record, file = _read_plain(path), path / ARRAY_FILE
     later = [name for name, since in LATER_ARRAYS.items() if since > record.count("format")]

@@ -1,4 +1,4 @@
-"""Pictures of a selection: its prediction, its belief, and how the belief moved."""
+"""Pictures of predictions, of a belief, and of how it moved, drawn from plain values."""
 
 from __future__ import annotations
 
@@ -7,32 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from vbks.arrays import Array
-from vbks.data.sources import Values
-from vbks.data.tables import read_inputs
-from vbks.data.times import instants
 from vbks.errors import DataError
-from vbks.predict.models.mean_functions import mean_values
-from vbks.selection.selection import KINDS, Selection
+from vbks.selection.belief_tables import KINDS
+from vbks.selection.plot_data import PredictedCurve, PredictedRows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-GRID_POINTS = 400
-"""Inputs at which a curve is drawn: about one for each pixel pair of a usual figure."""
-
-BEFORE, AFTER = 0.03, 0.15
-"""Shares of the range of the inputs that a curve begins before the data and goes on after them:
-what comes next is asked for more often than what was before."""
-
-MOST_POINTS = 2000
-"""Up to this many rows are drawn; of more rows, a random sample is."""
-
-MOST_BARS = 300
-"""Rows that are drawn with error bars, which hide each other sooner."""
-
-LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
-"""Quantiles of the 90 % band, the 50 % band and the median."""
 
 LEAST_BARS = 3
 """Bars for which there is space at least, so that a single one is not a block."""
@@ -48,35 +28,13 @@ BLUE, DARK, GREY, ORANGE = "#2f6db3", "#1b2a41", "#8a8f98", "#d9772b"
 _MARKERS = {"vbks": "D", "bayes": "o", "stacking": "s"}
 
 
-def plot_prediction(selection: Selection, ax: Axes | None = None, Xnew: Any = None) -> Axes:
-    """The data, the median of new targets, and the intervals that hold 50 % and 90 % of them.
-
-    Of one input, that is a curve over the range of the data and a little beyond, or over Xnew. Of
-    several, predictions at the rows of the fit are drawn against their targets.
-    """
-    num_inputs = selection.data[selection.best.warp].num_inputs
-    if num_inputs > 1:
-        if Xnew is not None:
-            raise DataError(
-                f"Xnew can be drawn over one input, and there are {num_inputs}. Leave it "
-                "out to see predictions against targets, or call predict_quantiles."
-            )
-        return _plot_against_targets(selection, _axes(ax, (5.0, 5.0)))
-    return _plot_curve(selection, _axes(ax, (8.0, 4.0)), Xnew)
-
-
-def plot_belief(selection: Selection, ax: Axes | None = None, num: int = 10) -> Axes:
-    """The probabilities of the best candidates as bars, with what others say as marks.
-
-    Those that were nearly as good but not fitted to the end have an empty bar, as long as what they
-    could have held at most.
-    """
+def plot_belief(table: pd.DataFrame, kind: str, ax: Axes | None = None, num: int = 10) -> Axes:
+    """Bars of the belief of some kind in the best candidates of a table, others as marks."""
     _check_num(num)
-    table = selection.belief
     fitted = table["status"] == "fitted"
     best = table[fitted | (table["most_probable"] > LEAST_SHOWN)].head(num)
     ax = _axes(ax, (8.0, 1.2 + 0.32 * max(len(best), LEAST_BARS)))
-    places, kind = np.arange(len(best)), selection.settings.kind
+    places = np.arange(len(best))
     bars = ax.barh(places, best["probability"], height=0.62, color=BLUE, label=kind, zorder=2)
     handles = [bars]
     is_done = (best["status"] == "fitted").to_numpy()
@@ -123,17 +81,9 @@ def plot_belief(selection: Selection, ax: Axes | None = None, num: int = 10) -> 
     return ax
 
 
-def plot_trace(selection: Selection, ax: Axes | None = None, num: int = 6) -> Axes:
-    """The probabilities of the candidates that have led, against the share of the rows seen.
-
-    After a fit as in the VBKS paper it is against the steps of its training.
-    """
+def plot_trace(trace: pd.DataFrame, ax: Axes | None = None, num: int = 6) -> Axes:
+    """The probabilities [T, K] of the candidates that have led, against the index of the table."""
     _check_num(num)
-    trace = selection.trace if selection.trace is not None else _trace_of_steps(selection)
-    if trace is None:
-        raise DataError(
-            "this selection has no trace of its belief. Call vbks.fit(..., trace=10) for one."
-        )
     ax = _axes(ax, (8.0, 4.0))
     led = trace.max().sort_values(ascending=False, kind="stable").index[:num]
     ranked = trace[led].iloc[-1].sort_values(ascending=False, kind="stable").index
@@ -155,48 +105,30 @@ def plot_trace(selection: Selection, ax: Axes | None = None, num: int = 6) -> Ax
     return ax
 
 
-def _trace_of_steps(selection: Selection) -> pd.DataFrame | None:
-    """Probabilities by steps [T, K], where training has kept them.
-
-    Rows that came later have more steps, which are counted on.
-    """
-    history = selection.history
-    if not history:
-        return None
-    steps = np.array([record.step for record in history])
-    begins = np.flatnonzero(np.diff(steps, prepend=0) <= 0)
-    for begin in begins:
-        steps[begin:] += steps[begin - 1]
-    names = pd.MultiIndex.from_tuples(
-        [(name, "identity") for name in history[0].expressions], names=["expression", "warp"]
-    )
-    values = np.stack([record.probabilities for record in history])
-    return pd.DataFrame(values, index=pd.Index(steps, name="step"), columns=names)
-
-
-def _plot_curve(selection: Selection, ax: Axes, Xnew: Any) -> Axes:
-    X, y = _rows(selection, MOST_POINTS)
-    inputs = _grid(X[:, 0]) if Xnew is None else read_inputs(Xnew).X[:, 0].astype(np.float64)
-    order = np.argsort(inputs)
-    found = selection.mixture.predict_quantiles(inputs, LEVELS).numpy()
-    low, lower, median, upper, high = found[order].T
-    grid, x = _shown(selection, inputs[order]), _shown(selection, X[:, 0])
+def plot_curve(curve: PredictedCurve, ax: Axes | None = None) -> Axes:
+    """The data, the median of new targets, and bands that hold 50 % and 90 % of them."""
+    ax = _axes(ax, (8.0, 4.0))
+    grid, x, y = curve.grid, curve.x, curve.y
+    low, lower, median, upper, high = curve.quantiles.T
     ax.fill_between(grid, low, high, color=BLUE, alpha=0.16, linewidth=0, label="90 %")
     ax.fill_between(grid, lower, upper, color=BLUE, alpha=0.30, linewidth=0, label="50 %")
     ax.plot(grid, median, color=BLUE, linewidth=1.6, label="median")
     size = float(np.clip(1500.0 / len(x), 3.0, 14.0))
     ax.scatter(x, y, s=size, color=DARK, linewidths=0, zorder=3, label="data")
     ax.set_xlim(min(grid[0], x.min()), max(grid[-1], x.max()))
-    ax.set_xlabel(_input_name(selection))
+    # A dollar would begin a formula.
+    ax.set_xlabel(curve.input_name.replace("$", r"\$"))
     ax.set_ylabel("target")
     _legend(ax, 4)
     _tidy(ax)
     return ax
 
 
-def _plot_against_targets(selection: Selection, ax: Axes) -> Axes:
-    X, y = _rows(selection, MOST_BARS)
-    low, _, median, _, high = selection.mixture.predict_quantiles(X, LEVELS).numpy().T
+def plot_against_targets(rows: PredictedRows, ax: Axes | None = None) -> Axes:
+    """Medians and 90 % intervals against the targets that were observed."""
+    ax = _axes(ax, (5.0, 5.0))
+    y = rows.y
+    low, _, median, _, high = rows.quantiles.T
     ax.errorbar(
         y,
         median,
@@ -226,31 +158,6 @@ def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
 
     _, new = plt.subplots(figsize=size, layout="constrained")
     return new
-
-
-def _rows(selection: Selection, most: int) -> tuple[Array, Array]:
-    """Rows in the user's units: all, or ``most`` at random."""
-    source = selection.data[selection.best.warp].source
-    X, y = source.sample(most, np.random.default_rng(0))
-    mean = selection.mean_function
-    return X, y if mean is None else y + mean_values(mean, X)
-
-
-def _shown(selection: Selection, x: Array) -> Values:
-    """The only input as it was given: instants, or numbers."""
-    return instants(x) if selection.time_inputs else x
-
-
-def _grid(x: Array) -> Array:
-    low, high = float(x.min()), float(x.max())
-    reach = (high - low) or 1.0
-    return np.linspace(low - BEFORE * reach, high + AFTER * reach, GRID_POINTS)
-
-
-def _input_name(selection: Selection) -> str:
-    """The name of the only input; a dollar would begin a formula."""
-    names = selection.feature_names
-    return "input" if names is None else names[0].replace("$", r"\$")
 
 
 def _pairs(table: pd.DataFrame) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gpflow
 import numpy as np
@@ -24,9 +24,7 @@ from vbks.inference.result import LocalFit, Mode, Posterior
 from vbks.inference.workshop import Stage, Workshop
 from vbks.kernels.gpflow.reading import read_standardised
 from vbks.kernels.layout import NOISE_SLOT
-
-if TYPE_CHECKING:
-    from vbks.selection.selection import Selection
+from vbks.selection.record import AnySelection, SelectionRecord
 
 SAME = 1e-6
 """Relative difference up to which the rows of a model are those of a selection."""
@@ -36,12 +34,12 @@ LEAST_NOISE = 1e-12
 
 
 def refit(
-    selection: Selection,
+    selection: AnySelection,
     fit: LocalFit,
     posterior: Posterior | None = None,
     restarts: int | None = None,
     seed: int = 0,
-) -> Selection:
+) -> AnySelection:
     """The selection with one of its fits gone on with, and also begun anew from some starts."""
     again = _go_on(selection, fit, posterior)
     if restarts is not None:
@@ -52,8 +50,8 @@ def refit(
 
 
 def with_model(
-    selection: Selection, model: Any, expression: Expression | str | None, warp: str | None
-) -> Selection:
+    selection: AnySelection, model: Any, expression: Expression | str | None, warp: str | None
+) -> AnySelection:
     """The selection with a fit that starts from the values of a GPflow model."""
     rows = _rows_under(selection, warp)
     _refuse_model(model, selection)
@@ -75,14 +73,14 @@ def with_model(
     return replace(_with_fit(selection, known[0], best), notices=(*selection.notices, note))
 
 
-def _go_on(selection: Selection, fit: LocalFit, posterior: Posterior | None) -> LocalFit:
+def _go_on(selection: SelectionRecord, fit: LocalFit, posterior: Posterior | None) -> LocalFit:
     """The candidate from where it is, by the bound of all others."""
     (found,) = _workshop(selection, fit, posterior).go_on([fit])
     return found
 
 
 def _begin(
-    selection: Selection, fit: LocalFit, posterior: Posterior | None, restarts: int, seed: int
+    selection: SelectionRecord, fit: LocalFit, posterior: Posterior | None, restarts: int, seed: int
 ) -> LocalFit:
     """The candidate from starts of its own."""
     workshop = _workshop(selection, fit, posterior, restarts=restarts, seed=seed)
@@ -91,7 +89,7 @@ def _begin(
 
 
 def _workshop(
-    selection: Selection, fit: LocalFit, posterior: Posterior | None, **more: Any
+    selection: SelectionRecord, fit: LocalFit, posterior: Posterior | None, **more: Any
 ) -> Workshop:
     best = selection.best
     settings = {
@@ -104,15 +102,17 @@ def _workshop(
     return Workshop(selection.data, stage, False, settings, executor=Devices())
 
 
-def _with_fit(selection: Selection, old: LocalFit | None, new: LocalFit) -> Selection:
+def _with_fit(selection: AnySelection, old: LocalFit | None, new: LocalFit) -> AnySelection:
     """The selection with a fit in place of an old one, or as one more, and a belief anew."""
     fits: Sequence[LocalFit] = (
         (*selection.fits, new)
         if old is None
         else [new if fit is old else fit for fit in selection.fits]
     )
-    settings = selection.settings.resolved(fits)
-    return replace(selection, fits=tuple(fits), settings=settings, trace=None, given_weights=None)
+    settings = selection.belief_settings.resolved(fits)
+    return replace(
+        selection, fits=tuple(fits), belief_settings=settings, trace=None, given_weights=None
+    )
 
 
 def _better(one: LocalFit, other: LocalFit) -> LocalFit:
@@ -125,7 +125,7 @@ def _is_same(fit: LocalFit, start: LocalFit) -> bool:
     return fit.warp == start.warp and arrange(fit.expression) == arrange(start.expression)
 
 
-def _rows_under(selection: Selection, warp: str | None) -> TrainingData:
+def _rows_under(selection: SelectionRecord, warp: str | None) -> TrainingData:
     """The rows under the warp that the values of a model go with."""
     known: dict[str, Warp] = {own.name: own for own in selection.data}
     if warp is None and len(known) == 1:
@@ -138,7 +138,7 @@ def _rows_under(selection: Selection, warp: str | None) -> TrainingData:
     return selection.data[known[warp]]
 
 
-def _refuse_model(model: Any, selection: Selection) -> None:
+def _refuse_model(model: Any, selection: SelectionRecord) -> None:
     if not isinstance(model, gpflow.models.GPModel):
         raise DataError(f"a GPflow model is needed, got a {type(model).__name__}.")
     is_gaussian = isinstance(model.likelihood, gpflow.likelihoods.Gaussian)
@@ -155,7 +155,7 @@ def _refuse_model(model: Any, selection: Selection) -> None:
         )
 
 
-def _start(selection: Selection, model: Any, rows: TrainingData) -> LocalFit:
+def _start(selection: SelectionRecord, model: Any, rows: TrainingData) -> LocalFit:
     """A fit that has only the values of a model, from which another goes on."""
     best = selection.best
     units = _units_of(model, rows)

@@ -16,8 +16,10 @@ from vbks.errors import DataError
 from vbks.grammar.expression import Expression
 from vbks.inference.result import LocalFit
 from vbks.selection.selection import Selection
+from vbks.selection.several_files import save_several
 from vbks.weights.belief import KernelBelief
 from vbks.weights.forming import form_belief, log_evidences, without_far_behind
+from vbks.weights.settings import BeliefSettings
 
 NOT_STACKED = "a shared belief is averaged by its probabilities. Leave out stacking."
 """Why weights of stacking, which are those of one target, are refused."""
@@ -45,7 +47,8 @@ class Selections(Mapping[str, Selection]):
                 "no candidate was fitted for every target, so that there is no shared belief. "
                 "Give a space, or a larger budget."
             )
-        if self.shared and any(own.settings.weights == "stacking" for own in self.by_name.values()):
+        weightings = {own.belief_settings.weights for own in self.by_name.values()}
+        if self.shared and "stacking" in weightings:
             raise DataError(NOT_STACKED)
 
     # A mapping
@@ -98,7 +101,7 @@ class Selections(Mapping[str, Selection]):
         columns = {}
         for name, own in self.by_name.items():
             fits = _of(own, self.candidates)
-            columns[name] = log_evidences(fits, replace(own.settings, members=None))
+            columns[name] = log_evidences(fits, replace(own.belief_settings, members=None))
         return pd.DataFrame(columns, index=pd.Index(self.candidates, name="expression"))
 
     @cached_property
@@ -200,9 +203,7 @@ class Selections(Mapping[str, Selection]):
 
     def save(self, folder: Any) -> None:
         """Write everything to a folder; `vbks.load` reads it."""
-        from vbks.selection.several_files import save_several
-
-        save_several(self, folder)
+        save_several(self.by_name, self.shared, folder)
 
     # Own work
 
@@ -220,8 +221,8 @@ class Selections(Mapping[str, Selection]):
         }
 
     @property
-    def _settings(self) -> Any:
-        return next(iter(self.by_name.values())).settings
+    def _settings(self) -> BeliefSettings:
+        return next(iter(self.by_name.values())).belief_settings
 
     @property
     def _first(self) -> list[LocalFit]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from vbks.errors import FileError
-from vbks.selection.files import ARRAY_FILE, KIND, PLAIN_FILE, load_one, save
-from vbks.selection.selections import Selections
+from vbks.selection.files import ARRAY_FILE, KIND, PLAIN_FILE, read_selection, save
+from vbks.selection.record import SelectionRecord
 from vbks.storage.folders import FolderPath, write_folder
 from vbks.storage.plain_file import read_plain, write_plain
 from vbks.storage.records import damaged
@@ -19,10 +20,10 @@ SEVERAL = f"{KIND}s"
 """What tells it from any other JSON."""
 
 
-def save_several(selections: Selections, folder: FolderPath) -> None:
+def save_several(by_name: Mapping[str, SelectionRecord], shared: bool, folder: FolderPath) -> None:
     """Write selections to a folder, which may hold earlier ones but nothing else."""
     write_folder(
-        folder, "the selections", _refuse_to_replace, lambda path: _write(selections, path)
+        folder, "the selections", _refuse_to_replace, lambda path: _write(by_name, shared, path)
     )
 
 
@@ -31,8 +32,8 @@ def is_several(folder: FolderPath) -> bool:
     return (Path(folder) / NAMES_FILE).is_file()
 
 
-def load_several(folder: FolderPath) -> Selections:
-    """The selections that were saved to a folder."""
+def read_several(folder: FolderPath) -> tuple[dict[str, SelectionRecord], bool]:
+    """The selections that were saved to a folder, and whether they share a belief."""
     path = Path(folder)
     record = read_plain(path / NAMES_FILE)
     if record.values.get("kind") != SEVERAL:
@@ -40,19 +41,19 @@ def load_several(folder: FolderPath) -> Selections:
     names = record.texts("names")
     if not names or len({*names}) != len(names):
         raise damaged(f"{record.place} has no names of targets, or one of them twice")
-    by_name = {name: load_one(path / str(place)) for place, name in enumerate(names, 1)}
-    return Selections(by_name, record.flag("shared"))
+    by_name = {name: read_selection(path / str(place)) for place, name in enumerate(names, 1)}
+    return by_name, record.flag("shared")
 
 
-def _write(selections: Selections, folder: Path) -> None:
+def _write(by_name: Mapping[str, SelectionRecord], shared: bool, folder: Path) -> None:
     plain = {
         "kind": SEVERAL,
         "version": __version__,
-        "names": list(selections.names),
-        "shared": selections.shared,
+        "names": list(by_name),
+        "shared": shared,
     }
     write_plain(folder / NAMES_FILE, plain)
-    for place, own in enumerate(selections.by_name.values(), 1):
+    for place, own in enumerate(by_name.values(), 1):
         save(own, folder / str(place))
 
 

@@ -11,13 +11,13 @@ import pandas as pd
 from vbks.inference.proposal import Proposal
 from vbks.inference.result import LocalFit, Posterior
 from vbks.inference.workshop import Stage, Workshop
-from vbks.selection.selection import Selection
+from vbks.selection.record import AnySelection
 
 LEAST_ROWS = 10
 """Rows of the smallest part at least."""
 
 
-def trace_belief(selection: Selection, workshop: Workshop, num_parts: int) -> Selection:
+def trace_belief(selection: AnySelection, workshop: Workshop, num_parts: int) -> AnySelection:
     """The selection with a table of the belief after 1/n, 2/n, ... of the rows, at random.
 
     At each part all candidates that could be fitted take part, also those that were left behind in
@@ -28,7 +28,7 @@ def trace_belief(selection: Selection, workshop: Workshop, num_parts: int) -> Se
     kept = [k for k, fit in enumerate(selection.fits) if fit.status != "failed"]
     fits = [selection.fits[k] for k in kept]
     num_rows = selection.num_rows
-    order = np.random.default_rng(selection.settings.seed).permutation(num_rows)
+    order = np.random.default_rng(selection.belief_settings.seed).permutation(num_rows)
     inducing = next((fit.inducing for fit in fits if fit.status == "fitted"), None)
     settings = {**workshop.settings, "inducing": inducing}
     stage = Stage(workshop.stage.bound, _quick(workshop.stage), workshop.stage.num_inducing)

@@ -201,7 +201,7 @@ def predict(
     if out is not None:
         _refuse_existing(out, force)
     _import_tensorflow()
-    from vbks.selection.files import load
+    from vbks.selection.loading import load
 
     predictions = _predictions(load(folder), table).to_csv(index=False)
     if out is None:

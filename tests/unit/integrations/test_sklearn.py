@@ -77,7 +77,7 @@ def test_searches__clone_and_score():
     )
     search.fit(X, y)
     assert search.best_params_["belief"] in ("bayes", "stacking")
-    assert search.best_estimator_.selection_.settings.kind == search.best_params_["belief"]
+    assert search.best_estimator_.selection_.belief_settings.kind == search.best_params_["belief"]
     scores = cross_val_score(clone(search.best_estimator_), X, y, cv=2, error_score="raise")
     assert np.isfinite(scores).all()
 

@@ -107,7 +107,7 @@ def test_export__has_signatures_in_the_users_units(exported: Path) -> None:
 
 def test_export__of_a_candidate_is_averaged_over_its_posterior(tmp_path: Path) -> None:
     selection = make_selection()
-    selection.export(tmp_path / "model", "SE", "log")
+    selection.export(tmp_path / "model", expression="SE", warp="log")
     mixture = KernelMixture(selection.fits[2:3], [1.0], selection.data)
     assert_same(tf.saved_model.load(str(tmp_path / "model")), mixture)
 

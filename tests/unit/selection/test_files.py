@@ -27,7 +27,8 @@ from vbks.inference.result import InducingPosterior, LocalFit, Mode, PruningStep
 from vbks.kernels import registry
 from vbks.kernels.gpflow.reading import from_gpflow
 from vbks.kernels.layout import lay_out
-from vbks.selection.files import ARRAY_FILE, FORMAT, PLAIN_FILE, load, save
+from vbks.selection.files import ARRAY_FILE, FORMAT, PLAIN_FILE, save
+from vbks.selection.loading import load
 from vbks.selection.selection import Selection
 from vbks.weights.settings import BeliefSettings
 
@@ -123,7 +124,7 @@ def make_selection(bound: str = "exact", **changes: Any) -> Selection:
     )
     trace = pd.DataFrame({0.5: [0.75, 0.25], 1.0: [1 / 3, 2 / 3]}, index=names)
     settings: dict[str, Any] = {
-        "settings": BeliefSettings(
+        "belief_settings": BeliefSettings(
             "vbks",
             1.5,
             {"LIN + PER * SE": 2.0, "SE": 1.0, "LIN": 0.5, "PER": 1.0, "RQ": 0.25},
@@ -282,7 +283,7 @@ def test_mapped_rows__are_left_out_where_no_prediction_needs_them(
 
 def test_weights_of_stacking__stay_when_rows_are_left_out(mapped: Any, tmp_path: Path) -> None:
     selection = make_selection(
-        "stochastic", data=mapped, settings=BeliefSettings(weights="stacking")
+        "stochastic", data=mapped, belief_settings=BeliefSettings(weights="stacking")
     )
     save(selection, tmp_path / "saved")
     loaded = load(tmp_path / "saved")
@@ -476,7 +477,7 @@ def test_load__reads_format_3(folder: Path) -> None:
 
     edit(folder, before)
     found = load(folder)
-    assert found.training is None and found.settings == expected.settings
+    assert found.training is None and found.belief_settings == expected.belief_settings
     np.testing.assert_array_equal(found.weights, expected.weights)
 
 

@@ -18,7 +18,7 @@ from vbks.errors import DataError
 from vbks.grammar.parser import parse
 from vbks.inference.result import LocalFit, Mode
 from vbks.kernels.layout import lay_out
-from vbks.selection.plots import AFTER, plot_belief, plot_prediction, plot_trace
+from vbks.selection.plot_data import AFTER
 from vbks.selection.selection import Selection
 
 matplotlib.use("Agg")
@@ -94,7 +94,7 @@ def test_prediction__shows_data_median_and_bands(selection: Selection, ax: Axes)
 
 
 def test_prediction__is_drawn_at_inputs_given_in_any_order(selection: Selection, ax: Axes) -> None:
-    plot_prediction(selection, ax, Xnew=[14.0, 11.0, 12.0])
+    selection.plot_prediction(ax, Xnew=[14.0, 11.0, 12.0])
     x, median = ax.lines[0].get_data()
     np.testing.assert_array_equal(x, [11.0, 12.0, 14.0])
     expected = selection.predict_quantiles([[11.0], [12.0], [14.0]], [0.5])[:, 0]
@@ -102,7 +102,7 @@ def test_prediction__is_drawn_at_inputs_given_in_any_order(selection: Selection,
 
 
 def test_prediction__of_several_inputs_is_against_targets(ax: Axes) -> None:
-    plot_prediction(make_selection(num_inputs=2), ax)
+    make_selection(num_inputs=2).plot_prediction(ax)
     diagonal = ax.lines[-1].get_data()
     np.testing.assert_array_equal(*diagonal)
     assert len(ax.lines[0].get_xdata()) == NUM_ROWS
@@ -111,12 +111,12 @@ def test_prediction__of_several_inputs_is_against_targets(ax: Axes) -> None:
 
 def test_prediction__of_several_inputs_refuses_other_inputs(ax: Axes) -> None:
     with pytest.raises(DataError, match="Xnew can be drawn over one input, and there are 2"):
-        plot_prediction(make_selection(num_inputs=2), ax, Xnew=[[1.0, 2.0]])
+        make_selection(num_inputs=2).plot_prediction(ax, Xnew=[[1.0, 2.0]])
 
 
 def test_prediction__shows_some_of_many_rows(selection: Selection, ax: Axes, monkeypatch) -> None:
-    monkeypatch.setattr("vbks.selection.plots.MOST_POINTS", 7)
-    plot_prediction(selection, ax)
+    monkeypatch.setattr("vbks.selection.plot_data.MOST_POINTS", 7)
+    selection.plot_prediction(ax)
     assert len(points(ax)[0]) == 7
 
 
@@ -133,7 +133,7 @@ def test_belief__has_a_bar_for_each_of_the_best(selection: Selection, ax: Axes) 
 
 def test_belief__shows_the_other_beliefs_as_marks(selection: Selection, ax: Axes) -> None:
     other = selection.with_belief("vbks")
-    plot_belief(other, ax)
+    other.plot_belief(ax)
     best = other.belief[other.belief["status"] == "fitted"]
     assert legend(ax) == ["vbks", "bayes", "stacking"]
     for kind, marks in zip(("bayes", "stacking"), points(ax), strict=True):
@@ -143,14 +143,14 @@ def test_belief__shows_the_other_beliefs_as_marks(selection: Selection, ax: Axes
 def test_belief__shows_what_was_nearly_as_good(selection: Selection, ax: Axes) -> None:
     first, *rest = selection.fits
     dropped = replace(first, status="dropped", reason="no time", most_probable=0.25)
-    plot_belief(replace(selection, fits=(dropped, *rest)), ax)
+    replace(selection, fits=(dropped, *rest)).plot_belief(ax)
     assert "at most, not fitted to the end" in legend(ax)
     assert ax.patches[-1].get_width() == pytest.approx(0.25)
     assert "≤ 25.0 %" in texts(ax)
 
 
 def test_belief__leaves_out_what_was_not_fitted(selection: Selection, ax: Axes) -> None:
-    plot_belief(selection, ax)
+    selection.plot_belief(ax)
     assert len(ax.patches) == len(TEXTS) - 1
 
 
@@ -158,7 +158,7 @@ def test_belief__shortens_long_expressions(ax: Axes) -> None:
     long = " + ".join(["SE"] * 30)
     one = make_selection()
     fits = (make_fit(long, 1, -30.0), *one.fits)
-    plot_belief(replace(one, fits=fits), ax)
+    replace(one, fits=fits).plot_belief(ax)
     labels = [label.get_text() for label in ax.get_yticklabels()]
     assert any(label.endswith("…") and len(label) <= 44 for label in labels)
 
@@ -190,22 +190,24 @@ def test_trace__has_a_line_for_those_who_led_and_one_for_the_rest(
 
 
 def test_trace__of_all_has_no_rest(selection: Selection, ax: Axes) -> None:
-    plot_trace(selection, ax)
+    selection.plot_trace(ax)
     assert legend(ax) == ["SE", "SE * PER, log", "LIN", "SE + LIN"]
 
 
 def test_trace__has_to_be_asked_for(ax: Axes) -> None:
     with pytest.raises(DataError, match=r"no trace of its belief. Call vbks.fit\(..., trace=10\)"):
-        plot_trace(make_selection(), ax)
+        make_selection().plot_trace(ax)
 
 
-@pytest.mark.parametrize("plot", [plot_belief, plot_trace])
+@pytest.mark.parametrize("plot", [Selection.plot_belief, Selection.plot_trace])
 def test_num__is_at_least_one(plot: Any, selection: Selection, ax: Axes) -> None:
     with pytest.raises(DataError, match="num is 0, expected at least 1"):
         plot(selection, ax, 0)
 
 
-@pytest.mark.parametrize("plot", [plot_prediction, plot_belief, plot_trace])
+@pytest.mark.parametrize(
+    "plot", [Selection.plot_prediction, Selection.plot_belief, Selection.plot_trace]
+)
 def test_plot__makes_a_figure_of_its_own_if_it_has_to(plot: Any, selection: Selection) -> None:
     import matplotlib.pyplot as plt
 
