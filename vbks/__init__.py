@@ -25,7 +25,7 @@ TensorFlow is imported when a name that needs it is first used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from vbks.errors import DataError, FileError, GrammarError, VbksError
+from vbks.errors import DataError, FileError, GrammarError, SettingsError, VbksError
 from vbks.grammar import K12, K144, Expression, parse, space
 from vbks.version import __version__
 
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from vbks.integrations.sklearn import VBKSRegressor
     from vbks.kernels import Bank, from_gpflow, register_family, to_gpflow
     from vbks.planning import dry_run
+    from vbks.policies import Policies
     from vbks.search import Budget
     from vbks.selection import Selection, Selections
     from vbks.selection.loading import load
@@ -66,8 +67,10 @@ __all__ = [
     "FileError",
     "GrammarError",
     "PaperSettings",
+    "Policies",
     "Selection",
     "Selections",
+    "SettingsError",
     "VBKSRegressor",
     "VbksError",
     "__version__",
@@ -113,6 +116,7 @@ _HOMES = {
     "BeliefSettings": "weights",
     "Budget": "search",
     "PaperSettings": "inference.paper",
+    "Policies": "policies",
     "Selection": "selection",
     "Selections": "selection",
     "VBKSRegressor": "integrations",

@@ -40,4 +40,4 @@ class TailWarning(UserWarning):
 def check_one_of(name: str, value: object, known: Collection[str]) -> None:
     """Refuse a setting that is none of the known ones."""
     if value not in known:
-        raise DataError(f"{name} is {value!r}, expected one of {', '.join(known)}.")
+        raise SettingsError(f"{name} is {value!r}, expected one of {', '.join(known)}.")

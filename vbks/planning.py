@@ -15,9 +15,9 @@ def dry_run(
     """Which candidates would go where, and the memory that each device needs, before a fit.
 
     ``settings`` are those of `vbks.fit`. Nothing is fitted, and the devices need not be there. All
-    candidates are taken to stay in the race, so that a real run has these chunks or fewer. Of a
+    candidates are taken to survive pruning, so that a real run has these chunks or fewer. Of a
     search the first round is planned.
     """
     numbers = (num_devices,) if isinstance(num_devices, int) else tuple(num_devices)
-    wanted = {**settings, "race": False, "progress": False, "checkpoint": None, "trace": 0}
+    wanted = {**settings, "prune": False, "progress": False, "checkpoint": None, "trace": 0}
     return plan(lambda executor: fit(X, y, **{**wanted, "executor": executor}), numbers)

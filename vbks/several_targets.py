@@ -1,113 +1,93 @@
-"""Fits of several targets: one call of `vbks.fit` for each, and a shared belief if asked for."""
+"""Selections for several targets: one for each, and a shared belief if asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import wraps
+from os import PathLike
 from pathlib import Path
-from typing import Any, ParamSpec, cast
+from typing import Any
 
-from vbks.data.columns import num_columns, read_columns, read_noise_columns
-from vbks.errors import DataError, VbksError, check_one_of
-from vbks.search.budget import budget_of
-from vbks.search.methods import method_of
+from vbks.config import FitConfig
+from vbks.data.columns import read_columns, read_noise_columns
+from vbks.errors import SettingsError, VbksError
+from vbks.grammar.parser import parse
+from vbks.selecting import select_kernels
 from vbks.selection.selection import Selection
 from vbks.selection.selections import NOT_STACKED, Selections
 
-Parameters = ParamSpec("Parameters")
 
-OneTarget = Callable[..., Selection]
-"""`vbks.fit` of one target."""
-
-
-def for_each_target(fit: Callable[Parameters, Selection]) -> Callable[Parameters, Selection]:
-    """The same call for targets [N, P], which gives `Selections` of them where P is above 1."""
-
-    @wraps(fit)
-    def fit_all(*args: Parameters.args, **settings: Parameters.kwargs) -> Selection:
-        given: dict[str, Any] = dict(zip(("X", "y"), args, strict=False)) | settings
-        targets = given.get("targets", "separate")
-        check_one_of("targets", targets, ("separate", "shared"))
-        if given.get("y") is None or num_columns(given["y"]) < 2:
-            return fit(*args, **settings)
-        X, Y = given.pop("X"), given.pop("y")
-        # Several targets are what the caller asked for, and what the docstring says they get.
-        return cast(Selection, _fit_several(fit, X, Y, given))
-
-    return fit_all
-
-
-def _fit_several(fit: OneTarget, X: Any, Y: Any, settings: dict[str, Any]) -> Selections:
+def select_for_each_target(X: Any, Y: Any, config: FitConfig) -> Selections:
+    """Selections for the columns of targets [N, P]."""
     columns = read_columns(Y)
-    shared = settings.get("targets", "separate") == "shared"
-    if not shared:
-        return Selections(_fit_each(fit, X, columns, settings, "", 1))
-    if method_of(settings.get("method", "vbks")).name != "vbks":
-        raise DataError(
+    if config.targets == "separate":
+        return Selections(_select_each(X, columns, config, "", 1))
+    if not config.method.forms_belief:
+        raise SettingsError(
             "a belief that targets share goes with method='vbks'. Leave out one of both."
         )
-    if settings.get("warps", "auto") not in ("auto", "identity", ["identity"], ("identity",)):
-        raise DataError("a belief that targets share goes with no warp. Leave out warps.")
-    if "stacking" in (settings.get("weights"), settings.get("belief")):
-        raise DataError(NOT_STACKED)
-    settings = {**settings, "warps": ("identity",)}
-    is_grown = isinstance(settings.get("space", "grow"), str)
-    passes = 2 if is_grown else 1
-    if is_grown:
-        found = _fit_each(fit, X, columns, settings, "-grown", passes)
+    if config.warps not in (None, ("identity",)):
+        raise SettingsError("a belief that targets share goes with no warp. Leave out warps.")
+    if config.belief.weights == "stacking":
+        raise SettingsError(NOT_STACKED)
+    config = replace(config, warps=("identity",))
+    num_passes = 1
+    if config.space is None:
+        num_passes = 2
+        found = _select_each(X, columns, config, "-grown", num_passes)
         space = dict.fromkeys(
             str(own.expression)
             for selection in found.values()
             for own in selection.fits
             if own.status == "fitted"
         )
-        settings = {**settings, "space": tuple(space)}
-    # Whoever leaves the race for one target may be the best for all of them.
-    together = _fit_each(fit, X, columns, {**settings, "race": False}, "", passes)
-    return Selections(together, shared=True)
+        config = replace(config, space=tuple(map(parse, space)))
+    # A candidate that would be pruned for one target may be the best for all of them.
+    config = replace(config, fits=replace(config.fits, prune=False))
+    return Selections(_select_each(X, columns, config, "", num_passes), shared=True)
 
 
-def _fit_each(
-    fit: OneTarget,
-    X: Any,
-    columns: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    stage: str,
-    num_passes: int,
+def _select_each(
+    X: Any, columns: Mapping[str, Any], config: FitConfig, stage: str, num_passes: int
 ) -> dict[str, Selection]:
-    """A fit of each column, with its share of the seconds and a part of the checkpoint."""
-    noises = read_noise_columns(settings.get("noise_variance"), len(columns))
-    means = _means(settings.get("mean_function"), len(columns))
-    budget = budget_of(settings.get("budget"))
+    """A selection for each column, with its share of the seconds and a part of the checkpoint."""
+    noises = read_noise_columns(config.noise_variance, len(columns))
+    means = _means(config.mean_function, len(columns))
+    budget = config.budget
     if budget is not None:
         budget = replace(budget, seconds=budget.seconds / (num_passes * len(columns)))
     found = {}
     for place, (name, y) in enumerate(columns.items()):
-        own = {**settings, "budget": budget}
-        own |= {"noise_variance": noises[place], "mean_function": means[place]}
-        if own.get("checkpoint") is not None:
-            own["checkpoint"] = _part(own["checkpoint"], f"target-{place + 1}{stage}")
+        checkpoint = config.checkpoint
+        if checkpoint is not None:
+            checkpoint = _part(checkpoint, f"target-{place + 1}{stage}")
+        own = replace(
+            config,
+            budget=budget,
+            noise_variance=noises[place],
+            mean_function=means[place],
+            checkpoint=checkpoint,
+        )
         try:
-            found[name] = fit(X, y, **own)
+            found[name] = select_kernels(X, y, own)
         except VbksError as error:
             raise type(error)(f"target '{name}': {error}") from error
     return found
 
 
-def _means(given: Any, num_targets: int) -> list[Any]:
+def _means(given: object, num_targets: int) -> list[object]:
     """The mean function of each target: one for all of them, or a list with one for each."""
     if not isinstance(given, list | tuple):
         return [given] * num_targets
     if len(given) != num_targets:
-        raise DataError(
+        raise SettingsError(
             f"there are {len(given)} mean functions for {num_targets} targets. Give one, or a list "
             "of one for each."
         )
     return list(given)
 
 
-def _part(checkpoint: Any, name: str) -> Path:
+def _part(checkpoint: str | PathLike[str], name: str) -> Path:
     folder = Path(checkpoint)
     folder.mkdir(parents=True, exist_ok=True)
     return folder / name

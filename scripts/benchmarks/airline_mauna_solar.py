@@ -132,7 +132,7 @@ def _figures(
     expression = as_expression(str(reference["kernel"]), label)
     (fit,) = fit_candidates(
         [expression], prepare((X, y)), inference="exact", posterior="point", prior="flat",
-        restarts=30, race=False, seed=seed,
+        restarts=30, prune=False, seed=seed,
     )  # fmt: skip
     again = raw_score(fit, y, counts_noise)
     yield Figure(

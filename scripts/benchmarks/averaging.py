@@ -175,7 +175,7 @@ def _best_kernels(rows: Table, size: Size, rng: np.random.Generator, seed: int) 
     """The structures that a tenth of the rows favours."""
     few = rows.take(rng.choice(len(rows.y), len(rows.y) // FIRST_SHARE, replace=False))
     began = time.perf_counter()
-    selection = _fit(few, size.ranked, size.num_inducing, seed, race=True)
+    selection = _fit(few, size.ranked, size.num_inducing, seed, prune=True)
     ranked = list(structures(selection.belief["expression"]))[: size.kernels]
     seconds = time.perf_counter() - began
     tell(f"{rows.name}, {len(few.y)} rows, {seconds:.0f} s: {', '.join(map(str, ranked))}")
@@ -183,7 +183,7 @@ def _best_kernels(rows: Table, size: Size, rng: np.random.Generator, seed: int) 
 
 
 def _fit(
-    rows: Table, space: Sequence[Expression], num_inducing: int, seed: int, race: bool = False
+    rows: Table, space: Sequence[Expression], num_inducing: int, seed: int, prune: bool = False
 ) -> Selection:
     return vbks.fit(
         rows.X,
@@ -193,7 +193,7 @@ def _fit(
         posterior="point",
         num_inducing=num_inducing,
         warps=("identity",),
-        race=race,
+        prune=prune,
         seed=seed,
         progress=False,
     )

@@ -38,17 +38,18 @@ from vbks.data.warps import Identity, Warp
 from vbks.grammar.canonical import structures
 from vbks.grammar.expression import Expression
 from vbks.grammar.space import space
+from vbks.inference.choices import usual_restarts
+from vbks.inference.evaluator import Evaluator
 from vbks.inference.proposal import pairs_of
 from vbks.inference.result import LocalFit
-from vbks.inference.settings import usual_restarts
-from vbks.inference.workshop import Stage, Workshop
+from vbks.inference.settings import FitSettings, FitStage
 from vbks.kernels.bank.bank import Bank
 from vbks.kernels.layout import lay_out
 from vbks.kernels.parameters import NormalPrior
 from vbks.kernels.priors import slot_priors
+from vbks.policies import SearchPolicy
 from vbks.search.budget import Budget, BudgetTracker
-from vbks.search.final_fits import LastFits
-from vbks.search.plan import SLACK
+from vbks.search.final_fits import FinalFits
 from vbks.selection.selection import Selection
 
 TENTHS = 10
@@ -68,7 +69,7 @@ RIVALS = ("stacking", "bayes by bounds", "vbks by bounds")
 """Beliefs whose log score the default's is not to be worse than."""
 
 
-BOUNDS = Stage("exact", "full")
+BOUNDS = FitStage("exact", "full")
 
 
 @dataclass(frozen=True)
@@ -209,12 +210,11 @@ def _one(case: Case, seed: int, number: int) -> Outcome:
 def fit_structures(rows: TrainingData, candidates: Sequence[Expression]) -> list[LocalFit]:
     """Fits of a space as `vbks.fit` makes them, of targets that stay as they are."""
     data: dict[Warp, TrainingData] = {Identity(): rows}
-    settings = {"restarts": usual_restarts(rows.num_rows)}
-    search = Workshop(data, Stage("exact", "laplace"), settings=settings)
-    final = Workshop(data, Stage("exact", "laplace", importance=True), race=False)
-    posteriors = Workshop(data, BOUNDS, race=False)
-    fits = search.fit(pairs_of(candidates, (Identity(),)))
-    done, _ = LastFits(final, SLACK, posteriors=posteriors).finish(fits, BudgetTracker(Budget()))
+    evaluator = Evaluator(data, FitSettings(restarts=usual_restarts(rows.num_rows)))
+    fits = evaluator.fit(pairs_of(candidates, (Identity(),)), FitStage("exact", "laplace"))
+    stage = FitStage("exact", "laplace", importance=True)
+    final = FinalFits(evaluator, stage, SearchPolicy().slack, posteriors=BOUNDS)
+    done, _ = final.finish(fits, BudgetTracker(Budget()))
     return done
 
 
@@ -230,9 +230,9 @@ def _beliefs(fits: Sequence[LocalFit], rows: TrainingData) -> dict[str, Array]:
 
 def _beliefs_by_bounds(fits: Sequence[LocalFit], rows: TrainingData) -> dict[str, Array]:
     """The same from bounds with full q(θ) of all that were fitted to the end."""
-    workshop = Workshop({Identity(): rows}, BOUNDS, race=False)
+    evaluator = Evaluator({Identity(): rows})
     last = [k for k, fit in enumerate(fits) if fit.status == "fitted"]
-    bounded = dict(zip(last, workshop.go_on([fits[k] for k in last]), strict=True))
+    bounded = dict(zip(last, evaluator.go_on([fits[k] for k in last], BOUNDS), strict=True))
     own = tuple(bounded.get(k, fit) for k, fit in enumerate(fits))
     selection = Selection(own, {Identity(): rows})
     return {

@@ -104,7 +104,7 @@ def fit(num):
     space = vbks.K144[:: 144 // num]
     began = time.perf_counter()
     selection = vbks.fit(x, y, space=space, inference="stochastic", posterior="point",
-                         num_inducing=job["inducing"], warps=("identity",), race=False,
+                         num_inducing=job["inducing"], warps=("identity",), prune=False,
                          executor=executor, progress=False)
     return time.perf_counter() - began, selection
 
@@ -129,7 +129,8 @@ STEPS = (
     + """
 import vbks
 from vbks.inference.candidate import make_candidate
-from vbks.inference.settings import compare
+from vbks.inference.choices import make_context
+from vbks.inference.settings import FitSettings
 from vbks.inference.svgp.stage import StochasticStage
 
 rng = np.random.default_rng(0)
@@ -146,8 +147,8 @@ def least(call):
     return min(found)
 
 def stage_of(K, M, B):
-    comparison, _ = compare((x, y), K, inference="stochastic", num_inducing=M, batch_size=B,
-                            posterior="point")
+    settings = FitSettings(inference="stochastic", num_inducing=M, batch_size=B, posterior="point")
+    comparison, _ = make_context((x, y), K, settings)
     space = [vbks.K144[k] for k in np.linspace(0, 143, K).astype(int)]
     stage = StochasticStage.of([make_candidate(e, comparison) for e in space], comparison)
     theta = np.zeros((K, 1, stage.bank.num_slots))

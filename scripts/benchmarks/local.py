@@ -31,11 +31,12 @@ from vbks.grammar.expression import Expression
 from vbks.grammar.parser import parse
 from vbks.grammar.space import K144
 from vbks.inference.candidate import make_candidate
+from vbks.inference.choices import make_context
 from vbks.inference.climbing import look
 from vbks.inference.context import FitContext
 from vbks.inference.evaluator import fit_candidates
 from vbks.inference.result import LocalFit
-from vbks.inference.settings import compare
+from vbks.inference.settings import FitSettings
 from vbks.inference.svgp.stage import StochasticStage
 from vbks.inference.svgp.steps import Batches, Walk, take_round
 from vbks.kernels.gpflow.conversion import to_gpflow
@@ -149,7 +150,7 @@ def _fit(
         posterior="point",
         num_inducing=case.num_inducing,
         batch_size=case.batch_size,
-        race=False,
+        prune=False,
         seed=seed,
     )
 
@@ -247,13 +248,15 @@ class _Loop:
 
 
 def _comparison(rows: TrainingData, case: Case, seed: int) -> FitContext:
-    comparison, _ = compare(
+    comparison, _ = make_context(
         rows,
         case.num_ours,
-        inference="stochastic",
-        num_inducing=case.num_inducing,
-        batch_size=case.batch_size,
-        seed=seed,
+        FitSettings(
+            inference="stochastic",
+            num_inducing=case.num_inducing,
+            batch_size=case.batch_size,
+            seed=seed,
+        ),
     )
     return comparison
 

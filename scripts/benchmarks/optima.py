@@ -31,12 +31,13 @@ from vbks.data.training import TrainingData, prepare
 from vbks.grammar.expression import Expression
 from vbks.grammar.parser import parse
 from vbks.inference.candidate import make_candidate
+from vbks.inference.choices import RESTARTS, make_context
 from vbks.inference.climbing import CLIMB_EVALUATIONS, look_starts, move_parts
 from vbks.inference.context import FitContext
 from vbks.inference.evaluator import fit_candidates
 from vbks.inference.objectives.log_posterior import maximise
 from vbks.inference.result import LocalFit
-from vbks.inference.settings import RESTARTS, compare
+from vbks.inference.settings import FitSettings
 from vbks.kernels.layout import lay_out
 from vbks.kernels.starts.first_steps import start_scales
 from vbks.kernels.starts.starts import (
@@ -94,7 +95,7 @@ def _figure(
     data = prepare((X, y)) if centred else prepare((X, y / scale), standardise_targets=False)
     expression = _with_constants(as_expression(str(reference["kernel"]), label), label)
     (fit,) = fit_candidates(
-        [expression], data, inference="exact", posterior="point", prior="flat", race=False,
+        [expression], data, inference="exact", posterior="point", prior="flat", prune=False,
         seed=seed,
     )  # fmt: skip
     num_rows, theirs = len(rows), float(reference["bic"])
@@ -117,7 +118,9 @@ def _with_constants(expression: Expression, label: str) -> Expression:
 
 def _found_by(fit: LocalFit, data: TrainingData, seed: int) -> Iterator[str]:
     """Names of the starts from which a climb on all rows reaches the optimum of the fit."""
-    comparison, _ = compare(data, 1, inference="exact", posterior="point", prior="flat", seed=seed)
+    comparison, _ = make_context(
+        data, 1, FitSettings(inference="exact", posterior="point", prior="flat", seed=seed)
+    )
     layout = lay_out(fit.expression)
     num, _ = look_starts(layout, RESTARTS)
     rng = candidate_rng(seed, fit.expression)

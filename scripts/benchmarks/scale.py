@@ -57,9 +57,10 @@ import vbks
 from vbks.execution import Devices, Ray
 from vbks.inference import rounds
 from vbks.inference.candidate import make_candidate
-from vbks.inference.evaluator import Evaluator
+from vbks.inference.evaluator import fit_candidates
 from vbks.inference.progress import Quiet
-from vbks.inference.settings import compare
+from vbks.inference.choices import make_context
+from vbks.inference.settings import FitSettings
 from vbks.inference.chunks import (cost_of)
 
 rng = np.random.default_rng(0)
@@ -81,14 +82,15 @@ class Stages(Quiet):
         self.began[name] = time.perf_counter()
 
 def fit(num_rows, num):
-    comparison, _ = compare(rows(num_rows), num, inference="stochastic",
-                            num_inducing=job["inducing"], posterior="point")
-    cost = lambda expression: cost_of(make_candidate(expression, comparison, None, None))
+    settings = {"inference": "stochastic", "num_inducing": job["inducing"], "posterior": "point"}
+    context, _ = make_context(rows(num_rows), num, FitSettings(**settings))
+    cost = lambda expression: cost_of(make_candidate(expression, context, None, None))
     stride = 144 // num
     expressions = sorted(vbks.K144, key=cost)[stride // 2 :: stride]
     stages = Stages()
     began = time.perf_counter()
-    fits = Evaluator(comparison, race=False, executor=executor)(expressions, report=stages)
+    fits = fit_candidates(expressions, context.data, **settings, prune=False,
+                          executor=executor, progress=stages)
     ended = time.perf_counter()
     return ended - began, ended - stages.began["finishing"], fits
 

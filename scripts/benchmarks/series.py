@@ -25,8 +25,8 @@ from benchmarks.door.record import Line
 from benchmarks.door.scores import Scores, score
 from benchmarks.door.telling import tell
 from benchmarks.door.weighings import DEFAULT, WEIGHINGS
-from vbks.api import Space
 from vbks.arrays import Array
+from vbks.config import Space
 from vbks.selection.selection import Selection
 
 ASKED_RATIO = 1.1

@@ -39,11 +39,12 @@ from vbks.grammar.parser import parse
 from vbks.inference.bounds.sandwich import sandwich_of
 from vbks.inference.bounds.upper_bounds import with_uppers
 from vbks.inference.candidate import make_candidate
+from vbks.inference.choices import make_context
 from vbks.inference.climbing import CLIMB_EVALUATIONS, climb, climb_from, finish, look_starts
 from vbks.inference.context import FitContext
 from vbks.inference.inducing import choose_inducing
 from vbks.inference.result import LocalFit
-from vbks.inference.settings import compare
+from vbks.inference.settings import FitSettings, ThetaPrior
 from vbks.kernels.bank.bank import Bank
 from vbks.kernels.starts.starts import candidate_rng, draw_starts
 from vbks.search.methods import CKS, SKC
@@ -190,7 +191,7 @@ def _random_rows(rows: TrainingData, num: int, seed: int) -> Array:
 
 
 def _fit(
-    expressions: Sequence[Expression], rows: TrainingData, Z: Array, seed: int, prior: str
+    expressions: Sequence[Expression], rows: TrainingData, Z: Array, seed: int, prior: ThetaPrior
 ) -> list[LocalFit]:
     """Fits from all starts, with upper bounds."""
     comparison, _ = _compare(rows, len(expressions), Z, seed, prior)
@@ -219,12 +220,13 @@ def _refined(fits: Sequence[LocalFit], rows: TrainingData, num: int, seed: int) 
 
 
 def _compare(
-    rows: TrainingData, num: int, Z: Array, seed: int, prior: str
+    rows: TrainingData, num: int, Z: Array, seed: int, prior: ThetaPrior
 ) -> tuple[FitContext, tuple[str, ...]]:
-    return compare(
-        rows, num, inference="collapsed", posterior="point", prior=prior, restarts=RESTARTS,
+    settings = FitSettings(
+        inference="collapsed", posterior="point", prior=prior, restarts=RESTARTS,
         inducing=Z, seed=seed,
     )  # fmt: skip
+    return make_context(rows, num, settings)
 
 
 def _searches(name: str, X: Array, y: Array, depth: int, seed: int) -> Iterator[Figure]:

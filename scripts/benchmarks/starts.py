@@ -191,7 +191,7 @@ def _compare(problem: Problem, restarts: int, seed: int) -> list[FitContext]:
         (problem.X, problem.y),
         inference="exact",
         posterior="point",
-        race=False,
+        prune=False,
         seed=seed,
     )
     share = (time.perf_counter() - start) / len(fits)

@@ -11,11 +11,12 @@ import numpy as np
 from vbks.execution.work import Executor, Work
 from vbks.grammar.parser import parse
 from vbks.inference.candidate import Candidate, make_candidate
+from vbks.inference.choices import make_context
 from vbks.inference.chunks import cost_of
 from vbks.inference.context import FitContext
-from vbks.inference.evaluator import Evaluator
+from vbks.inference.evaluator import fit_candidates
 from vbks.inference.result import LocalFit
-from vbks.inference.settings import compare
+from vbks.inference.settings import FitSettings
 
 EXPRESSIONS = ("SE", "LIN", "PER", "SE + LIN", "RQ", "PER * LIN")
 
@@ -27,16 +28,20 @@ def make_rows(num: int = 40) -> tuple[Any, Any]:
     return x, np.sin(2 * x) + 0.1 * x + 0.1 * rng.normal(size=num)
 
 
-def small_comparison(**settings: Any) -> FitContext:
-    """A comparison that takes next to no time."""
-    given = {"inference": "exact", "posterior": "laplace", "restarts": 2, **settings}
-    comparison, _ = compare(make_rows(), len(EXPRESSIONS), **given)
-    return comparison
+QUICK: dict[str, Any] = {"inference": "exact", "posterior": "laplace", "restarts": 2}
+"""Settings of fits that take next to no time."""
+
+
+def small_context(**settings: Any) -> FitContext:
+    """A context of fits that take next to no time."""
+    context, _ = make_context(make_rows(), len(EXPRESSIONS), FitSettings(**{**QUICK, **settings}))
+    return context
 
 
 def evaluate(executor: Executor, **settings: Any) -> list[LocalFit]:
     """All expressions, fitted by an executor."""
-    return Evaluator(small_comparison(**settings), executor=executor, race=False)(EXPRESSIONS)
+    own = {**QUICK, **settings}
+    return fit_candidates(EXPRESSIONS, make_rows(), executor=executor, prune=False, **own)
 
 
 def counting(members: Sequence[Candidate], comparison: FitContext) -> list[Candidate]:
@@ -46,16 +51,15 @@ def counting(members: Sequence[Candidate], comparison: FitContext) -> list[Candi
 
 def quick_work(num_chunks: int = 6, stage: Any = counting) -> Work:
     """One candidate for each chunk."""
-    comparison = small_comparison()
+    context = small_context()
     candidates = [
-        make_candidate(parse(EXPRESSIONS[k % len(EXPRESSIONS)]), comparison)
-        for k in range(num_chunks)
+        make_candidate(parse(EXPRESSIONS[k % len(EXPRESSIONS)]), context) for k in range(num_chunks)
     ]
     chunks = tuple((c,) for c in candidates)
     return Work(
         "counting",
         stage,
-        comparison,
+        context,
         chunks,
         lambda c, _, reason: c.failed(reason),
         cost_of=cost_of,

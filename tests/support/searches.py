@@ -6,11 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from support.fits import made_up_fit
+from vbks.data.training import TrainingData
+from vbks.data.warps import Warp
 from vbks.grammar.canonical import canonical
 from vbks.grammar.expression import leaves
 from vbks.grammar.parser import parse
 from vbks.inference.proposal import Proposal
 from vbks.inference.result import LocalFit
+from vbks.inference.settings import FitSettings, FitStage
 from vbks.search.protocol import SearchState, Strategy
 
 Judge = Callable[[Proposal], float]
@@ -55,7 +58,7 @@ class Clock:
 
 @dataclass
 class Pretence:
-    """A workshop in which a fit is worth what its text is long, and takes some time.
+    """An evaluator in which a fit is worth what its text is long, and takes some time.
 
     ``first`` is what the first call takes beside.
     """
@@ -66,15 +69,19 @@ class Pretence:
     clock: Clock = field(default_factory=Clock)
     calls: list[int] = field(default_factory=list)
 
-    def fit(self, proposals: Sequence[Proposal]) -> list[LocalFit]:
+    data: dict[Warp, TrainingData] = field(default_factory=dict)
+    settings: FitSettings = field(default_factory=FitSettings)
+    notices: tuple[str, ...] = ()
+
+    def fit(self, proposals: Sequence[Proposal], stage: FitStage) -> list[LocalFit]:
         """Fits in the order of the proposals."""
         self.clock.now += self.seconds * len(proposals) + self.first * (not self.calls)
         self.calls.append(len(proposals))
         return [self._fit(proposal) for proposal in proposals]
 
-    def go_on(self, fits: Sequence[LocalFit]) -> list[LocalFit]:
+    def go_on(self, fits: Sequence[LocalFit], stage: FitStage) -> list[LocalFit]:
         """The same candidates, which take twice as long."""
-        again = self.fit([Proposal(fit.expression, fit.warp) for fit in fits])
+        again = self.fit([Proposal(fit.expression, fit.warp) for fit in fits], stage)
         return [replace(fit, seconds=2.0) for fit in again]
 
     def _fit(self, proposal: Proposal) -> LocalFit:

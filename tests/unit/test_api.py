@@ -24,7 +24,7 @@ def make_rows(num: int = 40, seed: int = 0) -> tuple[Array, Array]:
 @pytest.fixture(scope="module")
 def selection() -> Selection:
     return vbks.fit(
-        *make_rows(), space=SPACE, warps=("identity",), restarts=2, race=False, progress=False
+        *make_rows(), space=SPACE, warps=("identity",), restarts=2, prune=False, progress=False
     )
 
 
@@ -91,7 +91,7 @@ def test_fit__takes_a_gaussian_prior_of_the_layer() -> None:
 
 def test_structures__add_up_copies_and_warps() -> None:
     selection = vbks.fit(
-        *make_rows(), space=("SE", "SE * SE", "LIN"), warps=("identity",), restarts=1, race=False,
+        *make_rows(), space=("SE", "SE * SE", "LIN"), warps=("identity",), restarts=1, prune=False,
         progress=False,
     )  # fmt: skip
     table = selection.structures
@@ -133,7 +133,7 @@ def test_fit__a_member_is_a_gpflow_model_with_the_same_predictions(selection: Se
 
 def test_fit__the_order_of_candidates_does_not_matter(selection: Selection) -> None:
     other = vbks.fit(
-        *make_rows(), space=SPACE[::-1], warps=("identity",), restarts=2, race=False,
+        *make_rows(), space=SPACE[::-1], warps=("identity",), restarts=2, prune=False,
         progress=False,
     )  # fmt: skip
     np.testing.assert_allclose(other.probabilities[::-1], selection.probabilities, atol=1e-6)
@@ -167,7 +167,7 @@ def test_fit__a_tiny_budget_gives_an_answer_and_says_what_was_not_tried() -> Non
 
 def test_fit__a_budget_that_suffices_changes_nothing(selection: Selection) -> None:
     again = vbks.fit(
-        *make_rows(), space=SPACE, warps=("identity",), restarts=2, race=False, budget=1000.0,
+        *make_rows(), space=SPACE, warps=("identity",), restarts=2, prune=False, budget=1000.0,
         progress=False,
     )  # fmt: skip
     np.testing.assert_array_equal(again.probabilities, selection.probabilities)

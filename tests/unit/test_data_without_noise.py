@@ -11,7 +11,7 @@ import pytest
 import vbks
 from vbks.arrays import Array
 from vbks.errors import TailWarning
-from vbks.search.course import failed_warps
+from vbks.search.runner import failed_warps
 from vbks.weights.forming import FAR_BEHIND, averaged_weights
 from vbks.weights.settings import BeliefSettings
 

@@ -147,7 +147,7 @@ def test_fit__starts_from_values_that_are_free(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_fit__keeps_the_order_of_a_mixed_space_and_says_that_warps_are_left_out() -> None:
-    selection = fit(["SE", week(), vbks.parse("LIN")], race=False)
+    selection = fit(["SE", week(), vbks.parse("LIN")], prune=False)
     assert [str(f.expression) for f in selection.fits] == ["SE", "PER", "LIN"]
     assert any("so no warp was tried" in notice for notice in selection.notices)
     assert {f.warp.name for f in selection.fits} == {"identity"}

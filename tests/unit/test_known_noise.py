@@ -14,15 +14,15 @@ from vbks.arrays import Array
 from vbks.data.sources import ArraySource
 from vbks.data.training import prepare
 from vbks.errors import DataError, VbksError
+from vbks.inference.choices import choose_bound
 from vbks.inference.evaluator import fit_candidates
 from vbks.inference.learn_inducing import learn_inducing
 from vbks.inference.objectives.evidence import CollapsedEvidence
-from vbks.inference.settings import choose_bound
 from vbks.predict.leave_one_out import leave_one_out
 from vbks.predict.mixture import KernelMixture
 from vbks.selection.selection import Selection
 
-SETTINGS: dict[str, Any] = {"restarts": 2, "race": False, "progress": False}
+SETTINGS: dict[str, Any] = {"restarts": 2, "prune": False, "progress": False}
 
 
 def make_rows(num: int = 40, seed: int = 0) -> tuple[Array, Array, Array]:

@@ -29,7 +29,7 @@ from vbks.storage.mean_encoding import decode_mean_function, encode_mean_functio
 from vbks.storage.records import Record
 
 SETTINGS: dict[str, Any] = {
-    "space": ["SE", "LIN"], "warps": ["identity"], "restarts": 2, "race": False, "progress": False
+    "space": ["SE", "LIN"], "warps": ["identity"], "restarts": 2, "prune": False, "progress": False
 }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from vbks.selection.selections import Selections
 
 SPACE = ("SE", "LIN", "LIN + PER")
 SETTINGS: dict[str, Any] = {
-    "space": SPACE, "warps": ["identity"], "posterior": "point", "restarts": 2, "race": False,
+    "space": SPACE, "warps": ["identity"], "posterior": "point", "restarts": 2, "prune": False,
     "progress": False,
 }  # fmt: skip
 

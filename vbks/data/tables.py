@@ -28,6 +28,10 @@ class Table:
     y: Values
     labels: tuple[str, ...]
     """What messages call the inputs and, last, the target."""
+    names: tuple[str, ...] | None = None
+    """Names of the inputs, if all have one."""
+    times: tuple[int, ...] = ()
+    """Which of the inputs were dates or times, counted from 0."""
 
 
 class Inputs(NamedTuple):
@@ -50,7 +54,10 @@ def read_table(X: object, y: object) -> Table:
         )
     x_labels, y_label = _input_labels(inputs), _target_label(targets)
     values = _numbers(targets, [y_label])
-    return Table(_numbers(with_days(inputs), x_labels), values[:, 0], (*x_labels, y_label))
+    return Table(
+        _numbers(with_days(inputs), x_labels), values[:, 0], (*x_labels, y_label),
+        _names(inputs), places_of_instants(inputs),
+    )  # fmt: skip
 
 
 def read_inputs(X: object) -> Inputs:

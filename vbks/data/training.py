@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -48,6 +49,10 @@ class TrainingData:
     has_own_targets: bool = False
     """Whether targets are read as they are, while the units are those of the function behind them,
     as with likelihoods that are not Gaussian."""
+    feature_names: tuple[str, ...] | None = None
+    """Names of the inputs, if they came in a table in which all have one."""
+    time_inputs: tuple[int, ...] = ()
+    """Which of the inputs came as dates or times, counted from 0."""
 
     @property
     def num_rows(self) -> int:
@@ -245,7 +250,7 @@ def prepare(
     """
     if isinstance(data, TrainingData):
         return data
-    source, labels = _open(data, num_rows)
+    source, labels, names, times = _open(data, num_rows)
     if noise_variance is not None:
         source = _with_noise(source, noise_variance)
     _refuse_few_rows(source.num_rows)
@@ -255,14 +260,23 @@ def prepare(
         _refuse_constant_target(moments, labels[-1])
     else:
         units = units.with_targets_as_they_are()
-    return TrainingData(source, units, (*_constant_inputs(moments, labels), *_repeats(source)))
+    notices = (*_constant_inputs(moments, labels), *_repeats(source))
+    return TrainingData(source, units, notices, feature_names=names, time_inputs=times)
 
 
-def _open(data: object, num_rows: int | None) -> tuple[Source, tuple[str, ...]]:
-    """The source of the rows, and what messages call its columns."""
+class _Opened(NamedTuple):
+    """The source of rows, what messages call its columns, and what is known of its inputs."""
+
+    source: Source
+    labels: tuple[str, ...]
+    names: tuple[str, ...] | None = None
+    times: tuple[int, ...] = ()
+
+
+def _open(data: object, num_rows: int | None) -> _Opened:
     if _is_dataset(data):
         dataset = DatasetSource(data, num_rows)
-        return dataset, default_labels(dataset.num_inputs)
+        return _Opened(dataset, default_labels(dataset.num_inputs))
     if not isinstance(data, tuple | list) or len(data) != 2:
         raise DataError(
             f"the data is of type '{type(data).__name__}', expected a pair (X, y) or a "
@@ -272,7 +286,7 @@ def _open(data: object, num_rows: int | None) -> tuple[Source, tuple[str, ...]]:
     source = ArraySource(table.X, table.y)
     if num_rows not in (None, source.num_rows):
         raise DataError(f"num_rows is {num_rows}, but X has {source.num_rows} rows. Leave it out.")
-    return source, table.labels
+    return _Opened(source, table.labels, table.names, table.times)
 
 
 def _with_noise(source: Source, noise_variance: object) -> ArraySource:

@@ -26,29 +26,29 @@ with the identity: noise then differs by a tenth."""
 
 
 def choose_warps(
-    wanted: str | Iterable[str], data: TrainingData, bounds: Interval | None = None
+    wanted: str | Iterable[str], data: TrainingData, target_range: Interval | None = None
 ) -> tuple[Warp, ...]:
     """The warps of these names, each once, or with "auto" all that the targets allow.
 
     These are the identity; log and softplus if all targets are above 0; and logit if the user
-    gives bounds and all targets lie between them. Of these, warps that are all but straight lines
+    gives their range and all targets lie within it. Of these, warps that are all but straight lines
     over the targets are left out: they say the same as the identity.
     """
     targets = Moments.of_nothing(1)
     for _, y in data.target_blocks():
         targets = targets.including(y[:, np.newaxis])
     if wanted == "auto":
-        return _possible(targets, bounds)
+        return _possible(targets, target_range)
     names = _names(wanted)
     for name in names:
-        _refuse_targets(name, domain_of(name, bounds), targets, data)
-    return tuple(make_warp(name, targets.mean[0], bounds) for name in dict.fromkeys(names))
+        _refuse_targets(name, domain_of(name, target_range), targets, data)
+    return tuple(make_warp(name, targets.mean[0], target_range) for name in dict.fromkeys(names))
 
 
-def _possible(targets: Moments, bounds: Interval | None) -> tuple[Warp, ...]:
-    named = [name for name in KNOWN_WARPS if name != "logit" or bounds is not None]
-    allowed = [name for name in named if _is_allowed(targets, domain_of(name, bounds))]
-    warps = [make_warp(name, targets.mean[0], bounds) for name in allowed]
+def _possible(targets: Moments, target_range: Interval | None) -> tuple[Warp, ...]:
+    named = [name for name in KNOWN_WARPS if name != "logit" or target_range is not None]
+    allowed = [name for name in named if _is_allowed(targets, domain_of(name, target_range))]
+    warps = [make_warp(name, targets.mean[0], target_range) for name in allowed]
     return tuple(warp for warp in warps if _tells_apart(warp, targets) and _bends(warp, targets))
 
 

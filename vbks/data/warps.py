@@ -170,13 +170,13 @@ def is_inside(y: Array, domain: Interval) -> Mask:
     return np.asarray(np.greater(y, low) & np.less(y, high))
 
 
-def domain_of(name: str, bounds: Interval | None = None) -> Interval:
+def domain_of(name: str, target_range: Interval | None = None) -> Interval:
     """The targets that a warp takes, known by its name before its scale is."""
-    return make_warp(name, 1.0, bounds).domain
+    return make_warp(name, 1.0, target_range).domain
 
 
-def make_warp(name: str, mean: float, bounds: Interval | None = None) -> Warp:
-    """The warp of a name for targets with a mean above 0, and bounds if it is a logit.
+def make_warp(name: str, mean: float, target_range: Interval | None = None) -> Warp:
+    """The warp of a name for targets with a mean above 0, and with its range if it is a logit.
 
     The scale of softplus is the mean. Its slope falls as yᵃ with -a = (y/s) / (exp(y/s) - 1),
     which is 0.58 there, about half way between the 0 of identity and the 1 of log. A scale of one
@@ -191,7 +191,7 @@ def make_warp(name: str, mean: float, bounds: Interval | None = None) -> Warp:
         case "softplus":
             return InverseSoftplus(float(mean))
         case "logit":
-            return Logit(*_pair(bounds))
+            return Logit(*_pair(target_range))
     raise DataError(f"unknown warp {name!r}. Known: {', '.join(sorted(KNOWN_WARPS))}.")
 
 
@@ -247,13 +247,15 @@ def _inside(warp: Warp, y: Array, log_slope: Array) -> Array:
     return np.where(is_inside(y, warp.domain), log_slope, -np.inf)
 
 
-def _pair(bounds: Interval | None) -> Interval:
-    if bounds is None:
-        raise DataError("the warp 'logit' needs the bounds of the target. Give bounds=(low, high).")
+def _pair(target_range: Interval | None) -> Interval:
+    if target_range is None:
+        raise DataError(
+            "the warp 'logit' needs the ends of the target's range. Give target_range=(low, high)."
+        )
     try:
-        low, high = map(float, bounds)
+        low, high = map(float, target_range)
     except (TypeError, ValueError):
         raise DataError(
-            f"the bounds of the target are {bounds!r}, expected two numbers (low, high)."
+            f"the bounds of the target are {target_range!r}, expected two numbers (low, high)."
         ) from None
     return low, high

@@ -38,8 +38,8 @@ FORMAT = 1
 SCRATCH_SECONDS = 20.0
 """Least seconds between two states of a stage that are written to its file."""
 
-PLAIN_FILE, LOCK_FILE, JOURNAL_FILE, WORK_FOLDER = (
-    "checkpoint.json", "lock", "journal.json", "work",
+PLAIN_FILE, LOCK_FILE, DECISIONS_FILE, WORK_FOLDER = (
+    "checkpoint.json", "lock", "decisions.json", "work",
 )  # fmt: skip
 
 
@@ -85,10 +85,10 @@ class Checkpoint:
                 _scratch_file(files[k]).unlink(missing_ok=True)
                 yield k, done
 
-    def journal(self, budget: Sequence[float]) -> DecisionLog:
+    def decision_log(self, budget: Sequence[float]) -> DecisionLog:
         """What was decided for want of time, and what will be."""
         texts = [str(float(amount)) for amount in budget]
-        return DecisionLog(self.folder / JOURNAL_FILE, texts, self._writing)
+        return DecisionLog(self.folder / DECISIONS_FILE, texts, self._writing)
 
     def _file(self, work: Work, k: int) -> Path:
         """Where a chunk is kept, without a suffix."""

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
 
 from vbks.execution.checkpoint import Checkpoint, checkpointed
 from vbks.execution.decision_log import DecisionLog
 from vbks.execution.devices import Devices
+from vbks.execution.fingerprint import Plain
 from vbks.execution.memory import memory_limit
 from vbks.execution.work import Executor
 
@@ -31,16 +31,16 @@ class RunContext:
             return time.perf_counter() - self.began
         return self.checkpoint.clock()
 
-    def journal(self, budget: Sequence[float]) -> DecisionLog:
+    def decision_log(self, budget: Sequence[float]) -> DecisionLog:
         """What is decided for want of time, which is kept if anything is."""
-        return DecisionLog() if self.checkpoint is None else self.checkpoint.journal(budget)
+        return DecisionLog() if self.checkpoint is None else self.checkpoint.decision_log(budget)
 
 
 @contextmanager
 def run_context(
     executor: Executor | None,
     checkpoint: str | PathLike[str] | None,
-    call: Callable[[], Mapping[str, Any]],
+    call: Callable[[], Mapping[str, Plain]],
     memory: int | None,
     began: float,
 ) -> Iterator[RunContext]:
@@ -54,6 +54,8 @@ def run_context(
     if checkpoint is None:
         yield RunContext(executor, memory, began=began)
         return
-    settings = {**call(), "memory_limit": memory, "memory": memory_limit(memory)}
+    settings = {**call(), "memory": memory_limit(memory)}
     with checkpointed(checkpoint, executor, settings, ["memory"]) as kept:
-        yield RunContext(kept, int(kept.settings["memory"]), kept)
+        agreed = kept.settings["memory"]
+        assert isinstance(agreed, int)
+        yield RunContext(kept, agreed, kept)

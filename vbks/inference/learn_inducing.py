@@ -14,11 +14,12 @@ from vbks.arrays import Array, Rows
 from vbks.errors import DataError
 from vbks.inference import climbing
 from vbks.inference.candidate import given_by, make_candidate
+from vbks.inference.choices import make_context
 from vbks.inference.context import FitContext
 from vbks.inference.objectives.evidence import CollapsedEvidence
 from vbks.inference.optim.quasi_newton import minimise
 from vbks.inference.result import LocalFit
-from vbks.inference.settings import compare
+from vbks.inference.settings import FitSettings
 from vbks.kernels.gpflow.bank import KernelBank, bank_of
 
 EVALUATIONS = 60
@@ -35,9 +36,7 @@ def learn_inducing(fit: LocalFit, data: Any, *, seed: int = 0) -> LocalFit:
         raise DataError(
             f"'{fit.expression}' is a {fit.bound} fit. Only collapsed fits learn inducing inputs."
         )
-    comparison, _ = compare(
-        data,
-        1,
+    settings = FitSettings(
         inference="collapsed",
         posterior=fit.posterior,
         num_inducing=len(fit.inducing),
@@ -46,7 +45,8 @@ def learn_inducing(fit: LocalFit, data: Any, *, seed: int = 0) -> LocalFit:
         given=given_by([fit]),
         seed=seed,
     )
-    moved = replace(comparison, inducing=_climb(fit, comparison))
+    context, _ = make_context(data, 1, settings)
+    moved = replace(context, inducing=_climb(fit, context))
     candidate = make_candidate(fit.expression, moved, None)
     candidate = replace(candidate, thetas=fit.theta[np.newaxis], values=np.zeros(1))
     (learned,) = climbing.finish(climbing.climb([candidate], moved), moved)

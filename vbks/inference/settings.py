@@ -1,252 +1,99 @@
-"""Settings of a comparison: what is asked for, what is chosen where nothing is said, and why."""
+"""Settings of fits: one value that is checked when it is made, and passed down as it is."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from numbers import Integral
-from typing import Any, Literal
-
-import gpflow
+from typing import Literal, get_args
 
 from vbks.arrays import Array
-from vbks.data.training import TrainingData, prepare
-from vbks.data.warps import Identity
-from vbks.errors import DataError, check_one_of
-from vbks.execution.memory import memory_limit
+from vbks.data.training import TrainingData
+from vbks.errors import SettingsError, check_one_of
 from vbks.grammar.expression import Expression
-from vbks.inference.context import WORK_ARRAYS, FitContext
-from vbks.inference.likelihoods.likelihood import Likelihood
-from vbks.inference.likelihoods.registry import make_likelihood
+from vbks.inference.likelihoods.likelihood import Gaussian, Likelihood
 from vbks.inference.result import Ascent, Bound, Posterior
 from vbks.kernels.given import GivenValues
-from vbks.kernels.precision import check_precision
-
-RESTARTS = 8
-"""Starts of each candidate. In most candidates only one of three finds the best optimum; eight of
-which the better ones are climbed from find it nearly always."""
-
-FEW_ROWS, RESTARTS_OF_FEW = 100, 16
-"""Up to this many rows evaluations are so cheap that twice as many starts take little longer. On 60
-rows drawn from the model, the likeliest optimum was missed in one of eight fits with eight."""
-
-EVALUATIONS = 200
-"""Evaluations of a candidate over all of its starts, roughly, by which costs are estimated."""
-
-EXACT_SECONDS = 120.0
-"""Estimated time up to which all candidates are fitted exactly."""
-
-COLLAPSED_SECONDS = 900.0
-"""Estimated time up to which they are fitted by the collapsed bound, on all rows at once."""
-
-SECONDS_PER_PRODUCT = 1e-10
-"""Seconds of one multiplication in products and factors of matrices, on two cores; a rough
-figure."""
-
-SECONDS_PER_ELEMENT = 2e-8
-"""Seconds of one number in a kernel matrix with its gradient."""
-
-LEAST_INDUCING, MOST_INDUCING = 16, 400
-"""Inducing points that are chosen: 2√N within these limits."""
-
-DEFAULT_BATCH = 512
-"""Rows of a minibatch: enough that operations, not their number, take the time."""
-
-NOISE_FLOOR = 1e-8
-"""Least noise variance of exact fits, in units of the variance of standardised targets. Without it
-the evidence of targets without noise has no limit as their noise falls. Factors of 64-bit numbers
-lose about N·1e-16 of the largest variance, and curvatures by differences a further 1e4 of that."""
-
-AS_ASKED = "as asked for."
-"""Why a bound was taken that is no choice of ours."""
-
-NOT_STOCHASTIC = (
-    "known noise of each row needs all rows at once, and fits are to be stochastic. Use "
-    "inference='collapsed' with fewer inducing points or rows, or leave out noise_variance."
-)
-"""Why minibatches are refused."""
+from vbks.policies import Policies
 
 Inference = Literal["auto", "exact", "collapsed", "stochastic"]
+"""How the function is integrated out, or "auto" for what time and memory allow."""
+
+ThetaPrior = Literal["vbks", "flat", "skc"]
+"""Our priors of θ, none for maximum likelihood, or the partly improper ones of Kim and Teh."""
 
 
-def usual_restarts(num_rows: int) -> int:
-    """Starts of each candidate if the user does not say."""
-    return RESTARTS_OF_FEW if num_rows <= FEW_ROWS else RESTARTS
+@dataclass(frozen=True, eq=False)
+class FitSettings:
+    """How candidates are fitted, as far as somebody says; None and "auto" leave it open.
+
+    ``inducing`` are inducing inputs [M, D] in standardised units. ``given`` are values of θ of some
+    candidates, to be held or to start from. ``restarts`` are starts of each candidate. ``ard`` says
+    whether a leaf on several inputs has a lengthscale for each. ``prune`` says whether candidates
+    far behind stop early, and ``importance`` whether evidences are found by importance sampling.
+    """
+
+    inference: Inference = "auto"
+    posterior: Posterior | Literal["auto"] = "auto"
+    num_inducing: int | None = None
+    batch_size: int | None = None
+    ascent: Ascent = "natural"
+    likelihood: Likelihood = field(default_factory=Gaussian)
+    prior: ThetaPrior = "vbks"
+    restarts: int | None = None
+    ard: bool = True
+    jitter: float | None = None
+    inducing: Array | None = None
+    given: Mapping[Expression, GivenValues] = field(default_factory=dict)
+    prune: bool = True
+    importance: bool = False
+    memory_limit: int | None = None
+    seed: int = 0
+    policies: Policies = field(default_factory=Policies)
+
+    def __post_init__(self) -> None:
+        check_one_of("inference", self.inference, get_args(Inference))
+        check_one_of("posterior", self.posterior, ("auto", *get_args(Posterior)))
+        check_one_of("ascent", self.ascent, get_args(Ascent))
+        check_one_of("prior", self.prior, get_args(ThetaPrior))
+        for name in ("restarts", "batch_size", "num_inducing"):
+            check_count(name, getattr(self, name))
+        for name in ("jitter", "seed"):
+            number = getattr(self, name)
+            if number is not None and not number >= 0:
+                raise SettingsError(f"{name} is {number}, expected 0 or more.")
 
 
 @dataclass(frozen=True)
-class Choice:
-    """A bound and why it was taken."""
+class FitStage:
+    """The bound, posterior and inducing points of fits that are compared with each other.
+
+    With ``num_rows``, fits are to about this many of the rows, in runs of neighbours.
+    ``importance`` asks for evidences by importance sampling.
+    """
 
     bound: Bound
-    reason: str
+    posterior: Posterior
+    num_inducing: int | None = None
+    num_rows: int | None = None
+    importance: bool = False
 
+    def part_of(self, rows: TrainingData) -> TrainingData:
+        """The rows that fits are to."""
+        return rows if self.num_rows is None else rows.in_runs(self.num_rows)
 
-def compare(
-    data: Any,
-    num_candidates: int,
-    *,
-    inference: Inference = "auto",
-    posterior: Posterior | Literal["auto"] = "auto",
-    num_inducing: int | None = None,
-    batch_size: int | None = None,
-    ascent: Ascent = "natural",
-    likelihood: Any = "gaussian",
-    prior: str = "vbks",
-    restarts: int = RESTARTS,
-    ard: bool = True,
-    jitter: float | None = None,
-    inducing: Array | None = None,
-    whole: TrainingData | None = None,
-    given: Mapping[Expression, GivenValues] | None = None,
-    memory: int | None = None,
-    importance: bool = False,
-    seed: int = 0,
-) -> tuple[FitContext, tuple[str, ...]]:
-    """Check data and settings, choose what is left open, and say so in sentences."""
-    check_precision()
-    model = make_likelihood(likelihood)
-    rows = prepare(data, standardise_targets=model.is_gaussian)
-    _check_warp(model, rows)
-    check_targets(model, rows)
-    model = model.at_level(rows.units.y_mean, rows.units.y_scale)
-    check_one_of("inference", inference, ("auto", "exact", "collapsed", "stochastic"))
-    check_one_of("posterior", posterior, ("auto", "full", "diagonal", "laplace", "point"))
-    check_one_of("ascent", ascent, ("natural", "plain"))
-    _check_counts(restarts=restarts, batch_size=batch_size, num_inducing=num_inducing)
-    _check_not_negative(jitter=jitter, seed=seed)
-    limit = memory_limit(memory)
-    notices = list(rows.notices)
-    M = _num_inducing(rows, num_inducing, notices) if inducing is None else len(inducing)
-    choice = choose_bound(inference, rows, num_candidates, M, model.is_gaussian, limit)
-    notices.append(f"{choice.bound}: {choice.reason}")
-    if posterior == "auto":
-        posterior = "point" if choice.bound == "stochastic" else "full"
-    usual = NOISE_FLOOR if choice.bound == "exact" else gpflow.config.default_jitter()
-    comparison = FitContext(
-        data=rows,
-        likelihood=model,
-        bound=choice.bound,
-        posterior=posterior,
-        num_inducing=M,
-        batch_size=batch_size or DEFAULT_BATCH,
-        ascent=ascent,
-        restarts=restarts,
-        prior=prior,
-        ard=ard,
-        jitter=usual if jitter is None else jitter,
-        memory=limit,
-        seed=seed,
-        inducing=inducing,
-        whole=whole,
-        given=given or {},
-        importance=importance,
-    )
-    return comparison, tuple(notices)
-
-
-def choose_bound(
-    inference: Inference,
-    rows: TrainingData,
-    num_candidates: int,
-    num_inducing: int,
-    is_gaussian: bool,
-    limit: int,
-) -> Choice:
-    """The bound that was asked for if it is possible, or the tightest that is affordable."""
-    N, M = rows.num_rows, num_inducing
-    exact, collapsed = N * N, M * (N + M)
-    if not is_gaussian:
-        if rows.has_known_noise:
-            raise DataError("known noise of each row is Gaussian. Leave it or the likelihood out.")
-        if inference not in ("auto", "stochastic"):
-            raise DataError(
-                f"{inference} inference needs Gaussian noise. Use inference='stochastic' or 'auto'."
-            )
-        return Choice("stochastic", "the noise is not Gaussian.")
-    if rows.has_known_noise and inference == "stochastic":
-        raise DataError(NOT_STOCHASTIC)
-    fits = {"exact": _fits(exact, limit), "collapsed": _fits(collapsed, limit), "stochastic": True}
-    if inference != "auto":
-        if not fits[inference]:
-            raise DataError(
-                f"{inference} inference with {N:,} rows does not fit into {limit / 1e9:.1f} GB. "
-                "Use inference='stochastic', or raise the memory limit."
-            )
-        return Choice(inference, AS_ASKED)
-    evaluations = num_candidates * EVALUATIONS
-    seconds = {
-        "exact": evaluations * (SECONDS_PER_PRODUCT * 4 * N**3 + SECONDS_PER_ELEMENT * exact),
-        "collapsed": evaluations
-        * (SECONDS_PER_PRODUCT * 4 * M * collapsed + SECONDS_PER_ELEMENT * collapsed),
-    }
-    about = f"{num_candidates} candidates on {N:,} rows"
-    if fits["exact"] and seconds["exact"] <= EXACT_SECONDS:
-        return Choice("exact", f"{about} are few enough.")
-    if fits["collapsed"] and seconds["collapsed"] <= COLLAPSED_SECONDS:
-        return Choice("collapsed", _why_not("exact", about, fits, seconds, limit))
-    reason = _why_not("collapsed", about, fits, seconds, limit)
-    if not rows.has_known_noise:
-        return Choice("stochastic", reason)
-    if not fits["collapsed"]:
-        raise DataError(NOT_STOCHASTIC)
-    return Choice("collapsed", "known noise does not go with minibatches.")
-
-
-def _why_not(
-    bound: str, about: str, fits: dict[str, bool], seconds: dict[str, float], limit: int
-) -> str:
-    if not fits[bound]:
-        return f"{bound} fits of {about} do not fit into {limit / 1e9:.1f} GB."
-    return f"{bound} fits of {about} would take about {_duration(seconds[bound])}."
-
-
-def _fits(elements: int, limit: int) -> bool:
-    return 8 * WORK_ARRAYS * elements <= limit
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} seconds"
-    return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.0f} hours"
-
-
-def _num_inducing(rows: TrainingData, wanted: int | None, notices: list[str]) -> int:
-    N = rows.num_rows
-    if wanted is None:
-        return min(N, max(LEAST_INDUCING, min(round(2 * math.sqrt(N)), MOST_INDUCING)))
-    if wanted > N:
-        notices.append(f"{wanted} inducing points are more than the {N} rows: {N} are used.")
-    return min(wanted, N)
-
-
-def _check_warp(likelihood: Likelihood, rows: TrainingData) -> None:
-    warp = rows.units.warp
-    if warp != Identity() and not likelihood.is_gaussian:
-        raise DataError(
-            f"the targets have the warp '{warp.name}', which goes with Gaussian noise alone, and "
-            f"the likelihood is {likelihood.name}. Leave out one of the two."
+    def of(self, settings: FitSettings) -> FitSettings:
+        """Settings of the fits of this stage."""
+        return replace(
+            settings,
+            inference=self.bound,
+            posterior=self.posterior,
+            num_inducing=self.num_inducing,
+            importance=self.importance,
         )
 
 
-def check_targets(likelihood: Likelihood, rows: TrainingData) -> None:
-    """Refuse targets that the likelihood cannot have drawn, naming the first row."""
-    if likelihood.is_gaussian:
-        return
-    first_row = 1
-    for _, y in rows.blocks(65_536):
-        likelihood.check_targets(y, first_row)
-        first_row += len(y)
-
-
-def _check_counts(**counts: int | None) -> None:
-    for name, count in counts.items():
-        if count is not None and (not isinstance(count, Integral) or count < 1):
-            raise DataError(f"{name} is {count}, expected a whole number from 1 on.")
-
-
-def _check_not_negative(**numbers: float | None) -> None:
-    for name, number in numbers.items():
-        if number is not None and not number >= 0:
-            raise DataError(f"{name} is {number}, expected 0 or more.")
+def check_count(name: str, count: object) -> None:
+    """Refuse what is given as a number of something and is none."""
+    if count is not None and (not isinstance(count, Integral) or count < 1):
+        raise SettingsError(f"{name} is {count}, expected a whole number from 1 on.")

@@ -12,8 +12,9 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vbks.api import Space, fit
+from vbks.api import fit
 from vbks.arrays import Array
+from vbks.config import Space
 from vbks.data.times import places_of_instants, with_days
 from vbks.data.training import MIN_ROWS
 from vbks.inference.result import Posterior
@@ -51,7 +52,7 @@ class VBKSRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         batch_size: int | None = None,
         likelihood: Any = "gaussian",
         warps: Literal["auto"] | Sequence[str] = "auto",
-        bounds: tuple[float, float] | None = None,
+        target_range: tuple[float, float] | None = None,
         families: Sequence[str] | None = None,
         restarts: int | None = None,
         budget: float | Budget | None = None,
@@ -68,7 +69,7 @@ class VBKSRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.batch_size = batch_size
         self.likelihood = likelihood
         self.warps = warps
-        self.bounds = bounds
+        self.target_range = target_range
         self.families = families
         self.restarts = restarts
         self.budget = budget

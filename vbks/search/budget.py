@@ -5,46 +5,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
-from vbks.errors import DataError
-
-FEW = 4
-"""Candidates that are tried however small the budget is, unless they take longer than `FEW_SECONDS`
-and the budget; one is always tried."""
-
-FEW_SECONDS = 8.0
-"""Seconds that the first `FEW` candidates may take if the budget is smaller."""
-
-FIRST_SHARE = 0.2
-"""Share of a budget that is spent before anything is known of the pace."""
-
-SHARE_AT_ONCE = 0.5
-"""Share of the time left that is spent at once: costs may be twice as high as estimated."""
-
-SHARE_AT_END = 0.07
-"""All of the time left is spent at once when it is at most this share of the budget, so that work
-is not cut to pieces."""
-
-SHARE_ALONE = 0.8
-"""Share of the time left that a single candidate may take."""
-
-RESERVED_SHARE = 0.25
-"""Share of a budget at most that is kept for the last fits of the best."""
-
-FIRST_PACE = 1.5
-"""Seconds that a second of costs takes on a machine that is not known yet."""
-
-CALL_COST = 0.5
-"""Cost in seconds of fitting candidates together, in addition to their own."""
-
-RUNNERS, BEHIND_SHARE = 10, 0.6
-"""Candidates past the tenth of a batch count 0.6 of their cost: most are pruned early."""
-
-FADING = 0.5
-"""Weight of what was learnt before when something new is: the first fits are slow, as TensorFlow
-makes its graphs, and later ones are larger."""
+from vbks.errors import SettingsError
+from vbks.policies import BudgetPolicy
 
 
 @dataclass(frozen=True)
@@ -57,7 +22,7 @@ class Budget:
     def __post_init__(self) -> None:
         for name, amount in (("seconds", self.seconds), ("candidates", self.candidates)):
             if not amount > 0:
-                raise DataError(f"the budget has {amount} {name}, expected more than 0.")
+                raise SettingsError(f"the budget has {amount} {name}, expected more than 0.")
 
 
 def budget_of(budget: float | Budget | None) -> Budget | None:
@@ -65,7 +30,7 @@ def budget_of(budget: float | Budget | None) -> Budget | None:
     if budget is None or isinstance(budget, Budget):
         return budget
     if isinstance(budget, bool) or not isinstance(budget, int | float):
-        raise DataError(
+        raise SettingsError(
             f"budget is {budget!r}, expected seconds or vbks.Budget(candidates=...). "
             "Give a number, or leave it out."
         )
@@ -101,6 +66,7 @@ class BudgetTracker:
     """Seconds that the costs in `cost` took, with the same weights."""
     decide: Decide = made_now
     """What makes decisions: they may have been made before."""
+    policy: BudgetPolicy = field(default_factory=BudgetPolicy)
     _last: float = math.nan
 
     def __post_init__(self) -> None:
@@ -117,7 +83,7 @@ class BudgetTracker:
     @property
     def pace(self) -> float:
         """Seconds that one second of costs takes."""
-        return self.time_taken / self.cost if self.cost else FIRST_PACE
+        return self.time_taken / self.cost if self.cost else self.policy.first_pace
 
     def affordable(self, costs: Sequence[float], reserve: Sequence[float] = ()) -> int:
         """How many of the next candidates are to be fitted together now; 0 ends it.
@@ -136,46 +102,50 @@ class BudgetTracker:
         if not self.candidates:
             return self._first(durations)
         left = self.budget.seconds - self.seconds - self._reserved(reserve)
-        at_once = max(SHARE_AT_ONCE * left, min(left, SHARE_AT_END * self.budget.seconds))
-        return _num_within(durations, at_once) or int(durations[0] <= SHARE_ALONE * left)
+        own = self.policy
+        at_end = min(left, own.share_at_end * self.budget.seconds)
+        at_once = max(own.share_at_once * left, at_end)
+        return _num_within(durations, at_once) or int(durations[0] <= own.share_alone * left)
 
     def spend(self, costs: Sequence[float]) -> None:
         """Count candidates that were fitted together, since what was spent before."""
         now = self.clock()
         self.candidates += len(costs)
-        self.cost = FADING * self.cost + _together(costs)[-1]
-        self.time_taken = FADING * self.time_taken + max(now - self._last, 0.0)
+        memory = self.policy.memory
+        self.cost = memory * self.cost + self._together(costs)[-1]
+        self.time_taken = memory * self.time_taken + max(now - self._last, 0.0)
         self._last = now
 
-    def for_last_fits(self, decide: Decide = made_now) -> BudgetTracker:
+    def for_final_fits(self, decide: Decide = made_now) -> BudgetTracker:
         """The same time for fits of candidates that were counted before, soon at their own pace."""
         return replace(
             self,
             decide=decide,
             budget=replace(self.budget, candidates=math.inf),
-            cost=CALL_COST,
-            time_taken=CALL_COST * self.pace,
+            cost=self.policy.call_cost,
+            time_taken=self.policy.call_cost * self.pace,
         )
 
     def _durations(self, costs: Sequence[float]) -> list[float]:
         """Seconds that the first, the first two, ... will take together."""
-        return [self.pace * cost for cost in _together(costs)]
+        return [self.pace * cost for cost in self._together(costs)]
 
     def _reserved(self, costs: Sequence[float]) -> float:
         """Seconds for as many of later fits as may be made, if that is any."""
-        most = RESERVED_SHARE * self.budget.seconds
+        most = self.policy.reserved_share * self.budget.seconds
         return max((d for d in self._durations(costs) if d <= most), default=0.0)
 
     def _first(self, durations: Sequence[float]) -> int:
         """How many are fitted first: some whatever the budget is, so that there is an answer."""
-        few = _num_within(durations[:FEW], max(self.budget.seconds, FEW_SECONDS))
-        return max(1, few, _num_within(durations, FIRST_SHARE * self.budget.seconds))
+        own, seconds = self.policy, self.budget.seconds
+        few = _num_within(durations[: own.few], max(seconds, own.few_seconds))
+        return max(1, few, _num_within(durations, own.first_share * seconds))
 
-
-def _together(costs: Sequence[float]) -> list[float]:
-    """Costs of the first, of the first two, ... if these are fitted together."""
-    shares = (cost if k < RUNNERS else BEHIND_SHARE * cost for k, cost in enumerate(costs))
-    return [CALL_COST + total for total in accumulate(shares)]
+    def _together(self, costs: Sequence[float]) -> list[float]:
+        """Costs of the first, of the first two, ... if these are fitted together."""
+        most, share = self.policy.full_cost_candidates, self.policy.pruned_cost_share
+        counted = (cost if k < most else share * cost for k, cost in enumerate(costs))
+        return [self.policy.call_cost + total for total in accumulate(counted)]
 
 
 def _num_within(durations: Sequence[float], most: float) -> int:

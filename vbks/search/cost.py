@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from vbks.data.training import TrainingData
 from vbks.grammar.expression import Expression, leaves, num_leaves
 from vbks.inference.climbing import (
     CLIMB_EVALUATIONS,
@@ -19,9 +16,7 @@ from vbks.inference.context import LOOK_ELEMENTS, LOOK_INDUCING, LOOK_ROWS, FitC
 from vbks.inference.optim.halving import Schedule
 from vbks.inference.proposal import Proposal
 from vbks.inference.result import LocalFit
-from vbks.inference.settings import compare
 from vbks.inference.svgp.steps import ROWS_PER_INDUCING
-from vbks.inference.workshop import Stage
 from vbks.kernels.layout import Layout, lay_out
 from vbks.kernels.registry import family_of
 
@@ -39,7 +34,7 @@ SECONDS_PER_ELEMENT = 7e-8
 """Seconds per element of the M × (M + N) matrices of a collapsed evaluation with its gradient."""
 
 LEAF_SHARE = 0.12
-"""What another leaf adds to the price of elements."""
+"""What another leaf adds to the cost of elements."""
 
 SECONDS_PER_SLOW_ELEMENT = 1.3e-7
 """Seconds per matrix element that a leaf adds which has no fast path, but only a formula or a
@@ -55,78 +50,64 @@ BOUND_EVALUATIONS = 160
 """Evaluations that a bound with q(θ) adds for each leaf."""
 
 VALUE_SHARE = 0.4
-"""Price of an evaluation without gradient, of which importance sampling has many."""
+"""Cost of an evaluation without gradient, of which importance sampling has many."""
 
 ROUNDS = 15
 """Rounds of a stochastic fit, the last passes counted as some."""
 
 
 def all_alike(candidate: object) -> float:
-    """The price where nothing is known: one second."""
+    """The cost where nothing is known: one second."""
     return 1.0
 
 
 @dataclass(frozen=True)
 class CostModel:
-    """Prices of the fits of one stage, in seconds of one core of the machine they were measured on.
+    """Costs of the fits of one stage, in seconds of one core of the machine they were measured on.
 
     They need not be right, as the pace is learnt, but right in relation to each other.
     """
 
-    comparison: FitContext
-
-    @classmethod
-    def of(cls, stage: Stage, rows: TrainingData, settings: Mapping[str, Any]) -> CostModel:
-        """Prices of the fits that a workshop makes of rows by a stage."""
-        comparison, _ = compare(
-            stage.part_of(rows),
-            1,
-            inference=stage.bound,
-            posterior=stage.posterior,
-            num_inducing=stage.num_inducing,
-            importance=stage.importance,
-            **settings,
-        )
-        return cls(comparison)
+    context: FitContext
 
     def fit(self, proposal: Proposal) -> float:
-        """The price of a new fit; more waves have more starts, and a child has fewer."""
+        """The cost of a new fit; more waves have more starts, and a child has fewer."""
         num_looks = self._look_evaluations(proposal)
         look = num_looks * self._look_evaluation(proposal.expression)
         return look + self._climb(proposal.expression)
 
     def go_on(self, fit: LocalFit) -> float:
-        """The price of going on from an earlier fit."""
-        if self.comparison.bound == "stochastic":
+        """The cost of going on from an earlier fit."""
+        if self.context.bound == "stochastic":
             return self._climb(fit.expression)
         evaluations = AGAIN_EVALUATIONS + self._bound_evaluations(fit.expression)
-        values = VALUE_SHARE * self.comparison.num_importance_samples
+        values = VALUE_SHARE * self.context.num_importance_samples
         return (evaluations + values) * self._evaluation(fit.expression)
 
     def _look_evaluations(self, proposal: Proposal) -> int:
         own = proposal.parent
         parent = None if own is None else self._layout(own.expression)
         layout = self._layout(proposal.expression)
-        starts, schedule = look_starts(layout, self.comparison.restarts, parent)
+        starts, schedule = look_starts(layout, self.context.restarts, parent)
         return _num_evaluations(starts, schedule, LOOK_EVALUATIONS)
 
     def _layout(self, expression: Expression) -> Layout:
-        return lay_out(expression, self.comparison.num_inputs, self.comparison.ard)
+        return lay_out(expression, self.context.num_inputs, self.context.ard)
 
     def _look_evaluation(self, expression: Expression) -> float:
         """One evaluation of a look, which is cheaper than one of a fit where that is expensive."""
-        if self.comparison.looks_at_all:
+        if self.context.looks_at_all:
             return self._evaluation(expression)
-        if self.comparison.looks_exactly:
-            return _exact(self.comparison.num_look_rows, expression)
-        is_stochastic = self.comparison.bound == "stochastic"
+        if self.context.looks_exactly:
+            return _exact(self.context.num_look_rows, expression)
+        is_stochastic = self.context.bound == "stochastic"
         smallest = LOOK_INDUCING * (LOOK_INDUCING + LOOK_ROWS)
         return _collapsed(smallest if is_stochastic else LOOK_ELEMENTS, expression)
 
     def _climb(self, expression: Expression) -> float:
         """What follows the look."""
-        if self.comparison.bound == "stochastic" and not self.comparison.is_small:
-            elements = 2 * ROWS_PER_INDUCING * self.comparison.num_inducing**2
+        if self.context.bound == "stochastic" and not self.context.is_small:
+            elements = 2 * ROWS_PER_INDUCING * self.context.num_inducing**2
             return ROUNDS * _collapsed(elements, expression)
         share = min(1.0, CLIMB_SHARE * num_leaves(expression))
         evaluations = share * _num_evaluations(CLIMBERS, CLIMB_SCHEDULE, CLIMB_EVALUATIONS)
@@ -135,12 +116,12 @@ class CostModel:
 
     def _bound_evaluations(self, expression: Expression) -> int:
         """What q(θ) adds where it is part of the bound."""
-        return BOUND_EVALUATIONS * num_leaves(expression) * self.comparison.bounds_theta
+        return BOUND_EVALUATIONS * num_leaves(expression) * self.context.bounds_theta
 
     def _evaluation(self, expression: Expression) -> float:
         """One evaluation of an exact or collapsed fit from one start."""
-        N, M = self.comparison.num_rows, self.comparison.num_inducing
-        if self.comparison.bound != "exact":
+        N, M = self.context.num_rows, self.context.num_inducing
+        if self.context.bound != "exact":
             return _collapsed(M * (M + N), expression)
         return _exact(N, expression)
 

@@ -1,46 +1,33 @@
-"""What a way of choosing kernels consists of, and what it is given."""
+"""What a way of choosing kernels consists of."""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import ClassVar, TypeVar
 
-from vbks.data.training import TrainingData
-from vbks.data.warps import Warp
 from vbks.errors import GrammarError
-from vbks.grammar.expression import Expression
-from vbks.grammar.vocabulary import vocabulary
-from vbks.inference.result import Bound, Correction, Posterior
-from vbks.inference.settings import Inference
-from vbks.inference.workshop import Stage
-from vbks.search.budget import Budget
+from vbks.execution.run_context import RunContext
+from vbks.inference.choices import usual_restarts
+from vbks.inference.evaluator import Evaluator, FollowUp
+from vbks.inference.progress import Progress
+from vbks.inference.proposal import Proposal, pairs_of
+from vbks.inference.result import Bound, Correction, LocalFit, Posterior
+from vbks.inference.settings import FitSettings, FitStage
+from vbks.search.budget import Budget, BudgetTracker
+from vbks.search.cost import CostModel, all_alike
+from vbks.search.final_fits import FinalFits
 from vbks.search.plan import Plan
+from vbks.search.problem import SearchProblem
 from vbks.search.protocol import Strategy
-from vbks.search.runner import Search
+from vbks.search.runner import SearchRunner
+from vbks.weights.prior import KernelPrior
 from vbks.weights.settings import BeliefSettings
 
-
-@dataclass(frozen=True)
-class Task:
-    """Rows, and what the user said about candidates and fits; None leaves it to the method."""
-
-    rows: TrainingData
-    warps: tuple[Warp, ...]
-    families: tuple[str, ...] | None = None
-    space: tuple[Expression, ...] | None = None
-    """A fixed list of candidates, where there is one."""
-    inference: Inference = "auto"
-    posterior: Posterior | Literal["auto"] = "auto"
-    num_inducing: int | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
-
-    def words(self, usual: tuple[str, ...]) -> tuple[str, ...]:
-        """The families asked for, or the method's usual ones, if they are known."""
-        families = self.families or usual
-        vocabulary(families, self.rows.num_inputs)
-        return families
+T = TypeVar("T", Proposal, LocalFit)
 
 
 @dataclass(frozen=True)
@@ -52,43 +39,108 @@ class Method(ABC):
     name: ClassVar[str]
     """What it is called in `vbks.fit`."""
 
-    @abstractmethod
-    def strategy(self, task: Task) -> Strategy:
-        """The search."""
+    forms_belief: ClassVar[bool] = False
+    """Whether the answer is a belief over all kernels, under all warps that the data allow.
 
-    @property
-    def search(self) -> type[Search]:
-        """What runs the strategy."""
-        return Search
+    The answer of others is the one kernel that they choose.
+    """
+
+    needs_upper_bounds: ClassVar[bool] = False
+    """Whether likelihoods are bounded from above, which known noise does not go with."""
 
     @abstractmethod
-    def plan(self, task: Task, num_expected: int) -> Plan:
+    def strategy(self, problem: SearchProblem, evaluator: Evaluator) -> Strategy:
+        """The search; ``evaluator`` has the contexts of fits, for who needs their priors."""
+
+    @abstractmethod
+    def plan(self, problem: SearchProblem, num_expected: int) -> Plan:
         """How candidates are fitted, in the search and at the end of it."""
 
-    def settings(self, task: Task) -> dict[str, Any]:
-        """Settings of fits that are the method's own."""
-        return {}
+    def settings(self, problem: SearchProblem) -> FitSettings:
+        """The settings of fits, with what the method has of its own."""
+        return problem.settings
 
-    def budget(self, task: Task) -> Budget:
+    def follow_ups(self) -> tuple[FollowUp, ...]:
+        """What is found out about fits of the search beside their bounds."""
+        return ()
+
+    def budget(self, problem: SearchProblem) -> Budget:
         """How long it goes on if nobody says: until it ends by itself."""
         return Budget()
 
-    def belief(self) -> BeliefSettings:
-        """The belief of a search that chooses one kernel: all of it is in that one."""
+    def default_belief(self, asked: BeliefSettings) -> BeliefSettings:
+        """The belief if nobody names one: all of it is in the kernel that is chosen.
+
+        ``asked`` is how a belief over all kernels would be formed.
+        """
         return BeliefSettings("bayes", correction=self.criterion, members=1, weights="belief")
 
+    @property
+    def runner_type(self) -> type[SearchRunner]:
+        """What runs the search."""
+        return SearchRunner
 
-def one_stage(task: Task, bound: Bound, *, uppers: int = 0, held_out: bool = False) -> Plan:
+    def runner(
+        self,
+        problem: SearchProblem,
+        budget: Budget | None,
+        run: RunContext,
+        report: Progress,
+        prior: KernelPrior = "uniform",
+    ) -> SearchRunner:
+        """The search and the final fits, ready to run; ``prior`` says who could matter in these."""
+        asked = replace(problem.settings, memory_limit=run.memory)
+        problem = replace(problem, settings=asked)
+        settings = self.settings(problem)
+        restarts = settings.restarts or usual_restarts(problem.rows.num_rows)
+        settings = replace(settings, restarts=restarts)
+        evaluator = Evaluator(problem.data, settings, self.follow_ups(), report, run.executor)
+        strategy = self.strategy(problem, evaluator)
+        wanted = budget or self.budget(problem)
+        plan = self.plan(problem, strategy.num_expected)
+        if settings.inference == "auto":
+            plan = plan.in_time(wanted.seconds, evaluator)
+
+        def costs(stage: FitStage, cost: Callable[[CostModel, T], float]) -> Callable[[T], float]:
+            """What the fits of a stage cost, where seconds count."""
+            if math.isinf(wanted.seconds):
+                return all_alike
+            return partial(cost, CostModel(evaluator.context(stage)))
+
+        final = None
+        if plan.has_final:
+            own = plan.posteriors or plan.final
+            final = FinalFits(
+                evaluator, plan.final,
+                plan.slack(settings.policies.search) if settings.prune else math.inf,
+                costs(plan.final, CostModel.go_on), prior,
+                plan.posteriors, costs(own, CostModel.go_on), settings.policies.search,
+            )  # fmt: skip
+        log = run.decision_log((wanted.seconds, wanted.candidates))
+        tracker = BudgetTracker(
+            wanted, 0.0, run.clock,
+            decide=partial(log.decide, "search"), policy=settings.policies.budget,
+        )  # fmt: skip
+        return self.runner_type(
+            strategy, evaluator, plan, tracker, self.criterion,
+            costs(plan.search, CostModel.fit), final,
+            pairs_of(problem.space or (), problem.warps[:1]),
+            is_patient=budget is None, decide_final=partial(log.decide, "final"),
+        )  # fmt: skip
+
+
+def one_stage(problem: SearchProblem, bound: Bound) -> Plan:
     """All candidates fitted alike, by this bound unless the user asks for another."""
-    chosen: Bound = bound if task.inference == "auto" else task.inference
-    posterior: Posterior = "point" if task.posterior == "auto" else task.posterior
-    stage = Stage(chosen, posterior, task.num_inducing, uppers, held_out)
+    own = problem.settings
+    chosen: Bound = bound if own.inference == "auto" else own.inference
+    posterior: Posterior = "point" if own.posterior == "auto" else own.posterior
+    stage = FitStage(chosen, posterior, own.num_inducing)
     return Plan(stage, stage)
 
 
-def refuse_space(method: Method, task: Task) -> None:
+def refuse_space(method: Method, problem: SearchProblem) -> None:
     """Refuse a fixed space where a method makes its own candidates."""
-    if task.space is not None:
+    if problem.space is not None:
         raise GrammarError(
             f"method '{method.name}' makes its own candidates, but a space is given. Leave out "
             "space=, or give families= to search in."

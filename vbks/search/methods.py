@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
 from vbks.arrays import Array
 from vbks.data.signals.segments import segments
 from vbks.data.warps import Warp
-from vbks.errors import DataError, check_one_of
+from vbks.errors import SettingsError, check_one_of
+from vbks.execution.fingerprint import NOT_IN_FITS
 from vbks.grammar.additive import additive_form
 from vbks.grammar.canonical import canonical
 from vbks.grammar.expression import Expression
 from vbks.grammar.families import BASE_FAMILIES, GROWN_FAMILIES
 from vbks.grammar.moves import ABCD_MOVES, CKS_MOVES, noisy_children
+from vbks.inference.choices import bound_of
+from vbks.inference.evaluator import Evaluator, FollowUp
 from vbks.inference.prior_grams import prior_grams
-from vbks.inference.result import Bound, Correction
-from vbks.inference.settings import compare
+from vbks.inference.result import Correction
+from vbks.inference.settings import FitSettings, ThetaPrior
+from vbks.search import follow_ups
 from vbks.search.budget import Budget
-from vbks.search.method import Method, Task, one_stage, refuse_space
+from vbks.search.method import Method, one_stage, refuse_space
 from vbks.search.plan import Plan
+from vbks.search.problem import SearchProblem
 from vbks.search.protocol import Strategy
-from vbks.search.runner import Search
+from vbks.search.runner import SearchRunner
 from vbks.search.strategies.acquisition import Acquisition, acquisition_of
 from vbks.search.strategies.across_depths import AcrossDepths
 from vbks.search.strategies.bayesopt import BayesianOptimisation
@@ -35,24 +40,7 @@ from vbks.search.strategies.greedy import Form, Greedy
 from vbks.search.strategies.grow import Changes, Growing
 from vbks.search.strategies.interval import SKC_FAMILIES, IntervalSearch
 from vbks.search.strategies.random import RandomChoice
-
-USUAL_SECONDS = 100.0
-"""Seconds for growing on up to `USUAL_ROWS` rows when no budget is given; beyond, they grow with
-the square root of the rows."""
-
-USUAL_ROWS = 1000
-"""Rows up to which growing takes `USUAL_SECONDS` when no budget is given."""
-
-USUAL_EVALUATIONS = 50
-"""Candidates that Bayesian optimisation and random choice try: what the authors of BOMS allow."""
-
-SKC_INDUCING = 160
-"""Inducing points of SKC on its larger data sets."""
-
-SKC_RESTARTS = 10
-
-CHANGE_ROWS = 4000
-"""Rows at most in which changes are looked for, and between the ends of which they have to be."""
+from vbks.weights.settings import BeliefSettings
 
 ABCD_FAMILIES = ("SE", "LIN", "PER0", "C", "WN")
 """ABCD's base kernels; what it calls PER has no constant part."""
@@ -63,32 +51,37 @@ class VBKS(Method):
     """Variational Bayesian kernel selection over a space that grows, or a fixed one."""
 
     name = "vbks"
+    forms_belief = True
 
-    def strategy(self, task: Task) -> Strategy:
+    def strategy(self, problem: SearchProblem, evaluator: Evaluator) -> Strategy:
         """All of a fixed space, or what the data favour."""
-        if task.space is not None:
-            return FixedSpace(task.space, task.warps)
-        words = task.words(GROWN_FAMILIES)
-        shown = {warp: _changes(task, warp) for warp in task.warps}
+        if problem.space is not None:
+            return FixedSpace(problem.space, problem.warps)
+        families = problem.families_or(GROWN_FAMILIES)
+        shown = {warp: _changes(problem, warp) for warp in problem.warps}
         changes = {warp: changes for warp, changes in shown.items() if any(changes)}
-        X, _ = task.rows.sample(CHANGE_ROWS, np.random.default_rng(0))
+        num = problem.settings.policies.search.change_rows
+        X, _ = problem.rows.sample(num, np.random.default_rng(0))
         return Growing(
-            task.warps, task.rows.num_inputs, words, changes=changes,
+            problem.warps, problem.rows.num_inputs, families, changes=changes,
             constraints=StructureConstraints.in_rows(X, repeats=0),
         )  # fmt: skip
 
-    def plan(self, task: Task, num_expected: int) -> Plan:
+    def plan(self, problem: SearchProblem, num_expected: int) -> Plan:
         """Quick fits for all, and the best that are possible for those that remain."""
-        return Plan.of(
-            task.rows, num_expected, task.inference, task.posterior, task.num_inducing,
-            task.settings,
-        )  # fmt: skip
+        return Plan.of(problem.rows, num_expected, problem.settings)
 
-    def budget(self, task: Task) -> Budget:
+    def budget(self, problem: SearchProblem) -> Budget:
         """All of a fixed space; growing ends after a while."""
-        if task.space is not None:
+        if problem.space is not None:
             return Budget()
-        return Budget(seconds=USUAL_SECONDS * math.sqrt(max(1.0, task.rows.num_rows / USUAL_ROWS)))
+        policy = problem.settings.policies.search
+        longer = math.sqrt(max(1.0, problem.rows.num_rows / policy.growing_rows))
+        return Budget(seconds=policy.growing_seconds * longer)
+
+    def default_belief(self, asked: BeliefSettings) -> BeliefSettings:
+        """The belief over all kernels."""
+        return asked
 
 
 @dataclass(frozen=True)
@@ -97,13 +90,18 @@ class _GreedyMethod(Method):
 
     criterion: Correction = "bic"
 
-    def plan(self, task: Task, num_expected: int) -> Plan:
+    def plan(self, problem: SearchProblem, num_expected: int) -> Plan:
         """Exact fits of points."""
-        return one_stage(task, "exact", held_out=self.criterion == "held_out")
+        return one_stage(problem, "exact")
 
-    def settings(self, task: Task) -> dict[str, Any]:
+    def settings(self, problem: SearchProblem) -> FitSettings:
         """Likelihoods are maximised, unless the evidence is asked for."""
-        return {"prior": "vbks" if self.criterion == "laplace" else "flat"}
+        prior: ThetaPrior = "vbks" if self.criterion == "laplace" else "flat"
+        return replace(problem.settings, prior=prior)
+
+    def follow_ups(self) -> tuple[FollowUp, ...]:
+        """Densities of held-out rows, if candidates are judged by them."""
+        return (follow_ups.held_out(),) if self.criterion == "held_out" else ()
 
 
 @dataclass(frozen=True)
@@ -117,12 +115,17 @@ class CKS(_GreedyMethod):
     max_depth: int = 10
     name = "cks"
 
-    def strategy(self, task: Task) -> Strategy:
+    def strategy(self, problem: SearchProblem, evaluator: Evaluator) -> Strategy:
         """From the best of one round to the best of its children."""
-        refuse_space(self, task)
-        words = task.words(BASE_FAMILIES)
+        refuse_space(self, problem)
+        families = problem.families_or(BASE_FAMILIES)
         return Greedy(
-            task.rows.num_inputs, words, CKS_MOVES, self.criterion, self.max_depth, task.warps
+            problem.rows.num_inputs,
+            families,
+            CKS_MOVES,
+            self.criterion,
+            self.max_depth,
+            problem.warps,
         )
 
 
@@ -147,15 +150,15 @@ class ABCD(_GreedyMethod):
     max_depth: int = 10
     name = "abcd"
 
-    def strategy(self, task: Task) -> Strategy:
+    def strategy(self, problem: SearchProblem, evaluator: Evaluator) -> Strategy:
         """Greedy by all moves, over fits that show."""
-        refuse_space(self, task)
+        refuse_space(self, problem)
         check_one_of("variant", self.variant, _FORMS)
-        words = task.words(ABCD_FAMILIES)
-        X, _ = task.rows.arrays()
+        families = problem.families_or(ABCD_FAMILIES)
+        X, _ = problem.rows.arrays()
         return Greedy(
-            task.rows.num_inputs, words, ABCD_MOVES, self.criterion, self.max_depth, task.warps,
-            forms=_FORMS[self.variant], constraints=StructureConstraints.in_rows(X),
+            problem.rows.num_inputs, families, ABCD_MOVES, self.criterion, self.max_depth,
+            problem.warps, forms=_FORMS[self.variant], constraints=StructureConstraints.in_rows(X),
             expand=noisy_children,
         )  # fmt: skip
 
@@ -174,28 +177,37 @@ class SKC(Method):
     max_depth: int = 6
     buffer: int = 3
     uppers: int = 1_000_000
-    wait: bool = field(default=True, repr=False)
+    wait: bool = field(default=True, repr=False, metadata=NOT_IN_FITS)
     name = "skc"
+    needs_upper_bounds = True
 
     @property
-    def search(self) -> type[Search]:
+    def runner_type(self) -> type[SearchRunner]:
         """What runs it."""
-        return Search if self.wait else AcrossDepths
+        return SearchRunner if self.wait else AcrossDepths
 
-    def strategy(self, task: Task) -> Strategy:
+    def strategy(self, problem: SearchProblem, evaluator: Evaluator) -> Strategy:
         """The best, and those that it cannot be told from."""
-        refuse_space(self, task)
-        words = task.words(SKC_FAMILIES)
-        return IntervalSearch(task.rows.num_inputs, words, self.max_depth, self.buffer, task.warps)
+        refuse_space(self, problem)
+        families = problem.families_or(SKC_FAMILIES)
+        return IntervalSearch(
+            problem.rows.num_inputs, families, self.max_depth, self.buffer, problem.warps
+        )
 
-    def plan(self, task: Task, num_expected: int) -> Plan:
+    def plan(self, problem: SearchProblem, num_expected: int) -> Plan:
         """Collapsed fits of points."""
-        return one_stage(task, "collapsed", uppers=self.uppers)
+        return one_stage(problem, "collapsed")
 
-    def settings(self, task: Task) -> dict[str, Any]:
+    def settings(self, problem: SearchProblem) -> FitSettings:
         """The paper's priors and restarts, and rows at random as inducing inputs."""
-        num = min(task.num_inducing or SKC_INDUCING, task.rows.num_rows)
-        return {"prior": "skc", "restarts": SKC_RESTARTS, "inducing": _some_rows(task, num)}
+        own, policy = problem.settings, problem.settings.policies.search
+        num = min(own.num_inducing or policy.skc_inducing, problem.rows.num_rows)
+        restarts = own.restarts or policy.skc_restarts
+        return replace(own, prior="skc", restarts=restarts, inducing=_some_rows(problem, num))
+
+    def follow_ups(self) -> tuple[FollowUp, ...]:
+        """Upper bounds, unless this is SKC-LB."""
+        return (follow_ups.upper_bounds(self.uppers),) if self.uppers else ()
 
 
 @dataclass(frozen=True)
@@ -206,15 +218,18 @@ class _FewEvaluations(Method):
 
     def __post_init__(self) -> None:
         if self.batch_size < 1:
-            raise DataError(f"batch_size is {self.batch_size}. Try at least 1 candidate at once.")
+            raise SettingsError(
+                f"batch_size is {self.batch_size}. Try at least 1 candidate at once."
+            )
 
-    def plan(self, task: Task, num_expected: int) -> Plan:
+    def plan(self, problem: SearchProblem, num_expected: int) -> Plan:
         """The tightest fits that are quick enough, around points."""
-        return one_stage(task, _usual_bound(task, USUAL_EVALUATIONS))
+        num = problem.settings.policies.search.few_evaluations
+        return one_stage(problem, bound_of(problem.rows, num, problem.settings))
 
-    def budget(self, task: Task) -> Budget:
+    def budget(self, problem: SearchProblem) -> Budget:
         """As many evaluations as the authors of BOMS allow."""
-        return Budget(candidates=USUAL_EVALUATIONS)
+        return Budget(candidates=problem.settings.policies.search.few_evaluations)
 
 
 @dataclass(frozen=True)
@@ -222,8 +237,8 @@ class BO(_FewEvaluations):
     """Bayesian optimisation over kernels (Malkomes, Schaff and Garnett, 2016).
 
     ``acquisition`` says which candidates are worth fitting: "ei", the expected improvement, "ucb",
-    an upper confidence bound, or a `vbks.search.Acquisition`. One with a checkpoint should print
-    alike in every process, as a frozen dataclass does, or have a name.
+    an upper confidence bound, or a `vbks.search.Acquisition`. One with a checkpoint should be a
+    frozen dataclass, or have a name.
     """
 
     acquisition: str | Acquisition = "ei"
@@ -233,17 +248,17 @@ class BO(_FewEvaluations):
         super().__post_init__()
         acquisition_of(self.acquisition)
 
-    def strategy(self, task: Task) -> Strategy:
+    def strategy(self, problem: SearchProblem, evaluator: Evaluator) -> Strategy:
         """Where evidence is expected to improve, by how alike kernels are."""
-        words = task.words(BASE_FAMILIES)
-        comparison, _ = compare(task.rows, 1, inference="collapsed", **task.settings)
+        families = problem.families_or(BASE_FAMILIES)
+        stage = self.plan(problem, 1).search
 
         def grams(expressions: Sequence[Expression]) -> Array:
-            return prior_grams(expressions, comparison)
+            return prior_grams(expressions, evaluator.context(stage))
 
         return BayesianOptimisation(
-            task.rows.num_inputs, words, pool=task.space, warps=task.warps, grams=grams,
-            batch_size=self.batch_size, seed=task.settings.get("seed", 0),
+            problem.rows.num_inputs, families, pool=problem.space, warps=problem.warps, grams=grams,
+            batch_size=self.batch_size, seed=problem.settings.seed,
             acquisition=acquisition_of(self.acquisition),
         )  # fmt: skip
 
@@ -255,12 +270,12 @@ class RandomSearch(_FewEvaluations):
     batch_size: int = 8
     name = "random"
 
-    def strategy(self, task: Task) -> Strategy:
+    def strategy(self, problem: SearchProblem, evaluator: Evaluator) -> Strategy:
         """Members of the space, or walks through the grammar, at random."""
-        words = task.words(BASE_FAMILIES)
+        families = problem.families_or(BASE_FAMILIES)
         return RandomChoice(
-            task.rows.num_inputs, words, pool=task.space, warps=task.warps,
-            batch_size=self.batch_size, seed=task.settings.get("seed", 0),
+            problem.rows.num_inputs, families, pool=problem.space, warps=problem.warps,
+            batch_size=self.batch_size, seed=problem.settings.seed,
         )  # fmt: skip
 
 
@@ -283,28 +298,20 @@ def method_of(method: str | Method) -> Method:
     return METHODS[method]()
 
 
-def _usual_bound(task: Task, num_candidates: int) -> Bound:
-    """The tightest bound that is affordable for ``num_candidates`` candidates."""
-    comparison, _ = compare(
-        task.rows, num_candidates, num_inducing=task.num_inducing, **task.settings
-    )
-    return comparison.bound
-
-
-def _changes(task: Task, warp: Warp) -> Changes:
+def _changes(problem: SearchProblem, warp: Warp) -> Changes:
     """Along which inputs some of the rows show changes."""
-    if not task.settings["likelihood"].is_gaussian:
+    if not problem.settings.likelihood.is_gaussian:
         return Changes()
-    rng = np.random.default_rng(task.settings.get("seed", 0))
-    X, y = task.rows.warped(warp).sample(CHANGE_ROWS, rng)
+    rng = np.random.default_rng(problem.settings.seed)
+    X, y = problem.data[warp].sample(problem.settings.policies.search.change_rows, rng)
     shown = [segments(x, y) for x in X.T]
     for_good = (d for d, (points, _) in enumerate(shown, 1) if points)
     for_a_while = (d for d, (_, windows) in enumerate(shown, 1) if windows)
     return Changes(tuple(for_good), tuple(for_a_while))
 
 
-def _some_rows(task: Task, num: int) -> Array:
+def _some_rows(problem: SearchProblem, num: int) -> Array:
     """Standardised inputs of rows at random, each once: [M, D]."""
-    rng = np.random.default_rng([task.settings.get("seed", 0), num])
-    X, _ = task.rows.sample(num, rng)
+    rng = np.random.default_rng([problem.settings.seed, num])
+    X, _ = problem.rows.sample(num, rng)
     return np.unique(X, axis=0)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from vbks.data.training import TrainingData
 from vbks.errors import StopTraining
 from vbks.execution.work import Executor, Work, carry_out
 from vbks.grammar.expression import Expression
+from vbks.inference.choices import make_context
 from vbks.inference.chunks import cost_of, cut
 from vbks.inference.context import FitContext
 from vbks.inference.paper.settings import Optimiser, PaperSettings, batch_size_of
@@ -31,7 +31,7 @@ from vbks.inference.paper.training import (
 )
 from vbks.inference.progress import Progress
 from vbks.inference.result import LocalFit, Posterior
-from vbks.inference.settings import compare
+from vbks.inference.settings import FitSettings
 from vbks.kernels.given import GivenValues
 from vbks.weights.belief import KernelBelief
 from vbks.weights.forming import form_belief
@@ -81,7 +81,7 @@ class BeliefRecord:
         return self.expressions[int(np.argmax(self.probabilities))]
 
 
-Callback = Callable[[BeliefRecord], Any]
+Callback = Callable[[BeliefRecord], object]
 """What is called every `PaperSettings.every` steps; training ends if it returns True or raises
 `StopTraining`."""
 
@@ -113,12 +113,12 @@ class Trainer:
     clock: Callable[[], float] = time.perf_counter
 
     def run(
-        self, states: Sequence[CandidateState], comparison: FitContext, rows_before: int = 0
+        self, states: Sequence[CandidateState], context: FitContext, rows_before: int = 0
     ) -> tuple[tuple[LocalFit, ...], Training]:
         """Fits of all candidates, in the order in which they first appear."""
-        settings, num_rows = self.settings, comparison.num_rows + rows_before
+        settings, num_rows = self.settings, context.num_rows + rows_before
         states = list(states)
-        places = cut(states, comparison)
+        places = cut(states, context)
         history: list[BeliefRecord] = []
         steps, stopped, began = 0, "", self.clock()
         self.report.start(len(states), f"{len(states)} candidates, as in the VBKS paper")
@@ -126,19 +126,19 @@ class Trainer:
         while steps < settings.steps and not stopped:
             num = min(self._segment, settings.steps - steps)
             before = self.clock()
-            states = self._train(states, places, comparison, num)
+            states = self._train(states, places, context, num)
             steps += num
             if self._has_records:
-                share = min(1.0, steps * comparison.batch_size / comparison.num_rows)
+                share = min(1.0, steps * context.batch_size / context.num_rows)
                 seconds = self.clock() - began
-                history.append(self._record(states, comparison, num_rows, steps, seconds, share))
+                history.append(self._record(states, context, num_rows, steps, seconds, share))
                 stopped = self._called(history[-1])
             if self.clock() + (self.clock() - before) > self.seconds and steps < settings.steps:
                 stopped = stopped or "the budget in seconds was used up"
-        fits = tuple(local_fits(best_starts(states), comparison, num_rows))
+        fits = tuple(local_fits(best_starts(states), context, num_rows))
         for fit in fits:
             self.report.finished(str(fit.expression), fit.elbo, ok=fit.status == "fitted")
-        record = _record_of(settings, comparison, num_rows, steps, stopped)
+        record = _record_of(settings, context, num_rows, steps, stopped)
         return fits, Training(settings, record, tuple(history))
 
     @property
@@ -155,7 +155,7 @@ class Trainer:
         self,
         states: Sequence[CandidateState],
         places: Sequence[Sequence[int]],
-        comparison: FitContext,
+        context: FitContext,
         num_steps: int,
     ) -> list[CandidateState]:
         """Train all that have not failed for ``num_steps`` steps."""
@@ -164,7 +164,7 @@ class Trainer:
         work = Work(
             "training",
             partial(train, settings=self.settings, num_steps=num_steps),
-            comparison,
+            context,
             tuple(tuple(states[k] for k in chunk) for chunk in going),
             failed_state,
             is_long=True,
@@ -176,7 +176,7 @@ class Trainer:
     def _record(
         self,
         states: Sequence[CandidateState],
-        comparison: FitContext,
+        context: FitContext,
         num_rows: int,
         steps: int,
         seconds: float,
@@ -188,7 +188,7 @@ class Trainer:
         names = tuple(str(own.expression) for own in best)
         if not np.isfinite(elbos).any():
             return BeliefRecord(steps, seconds, share, names, elbos, np.zeros(len(best)))
-        belief = form_belief(_sketches(best, elbos, comparison, num_rows), self.belief)
+        belief = form_belief(_sketches(best, elbos, context, num_rows), self.belief)
         return BeliefRecord(steps, seconds, share, names, elbos, belief.probabilities, belief)
 
     def _called(self, record: BeliefRecord) -> str:
@@ -206,35 +206,25 @@ def begin(
     expressions: Sequence[Expression],
     data: TrainingData,
     settings: PaperSettings,
-    *,
-    posterior: Posterior,
-    num_inducing: int | None,
-    batch_size: int | None,
-    restarts: int,
-    given: Mapping[Expression, GivenValues],
-    memory: int | None,
-    seed: int,
+    fits: FitSettings,
 ) -> tuple[list[CandidateState], FitContext]:
     """Candidates before their first step, and what they share."""
     expressions = list(dict.fromkeys(expressions))
-    comparison, _ = compare(
-        data,
-        len(expressions),
+    restarts = fits.restarts or 1
+    own = replace(
+        fits,
         inference="stochastic",
-        posterior=posterior,
-        num_inducing=num_inducing,
-        batch_size=batch_size_of(data.num_rows, batch_size),
+        batch_size=batch_size_of(data.num_rows, fits.batch_size),
         prior=settings.theta_prior,
         restarts=restarts,
         ard=False,
-        given=with_lines_through_zero(expressions, given, data.num_inputs),
-        memory=memory,
-        seed=seed,
+        given=with_lines_through_zero(expressions, fits.given, data.num_inputs),
     )
-    Z = inducing_inputs(data, comparison.num_inducing, comparison.rng("inducing"))
-    comparison = replace(comparison, inducing=Z, num_inducing=len(Z))
-    thetas = starts(expressions, comparison, restarts, frozenset(given))
-    return first_states(thetas, comparison), comparison
+    context, _ = make_context(data, len(expressions), own)
+    Z = inducing_inputs(data, context.num_inducing, context.rng("inducing"))
+    context = replace(context, inducing=Z, num_inducing=len(Z))
+    thetas = starts(expressions, context, restarts, frozenset(fits.given))
+    return first_states(thetas, context), context
 
 
 def go_on(
@@ -246,9 +236,7 @@ def go_on(
 ) -> tuple[list[CandidateState], FitContext]:
     """Candidates that go on from earlier fits, with new rows alone."""
     first = fits[0]
-    comparison, _ = compare(
-        data,
-        len(fits),
+    own = FitSettings(
         inference="stochastic",
         posterior=first.posterior,
         batch_size=min(record.batch_size, data.num_rows),
@@ -258,7 +246,8 @@ def go_on(
         given={f.expression: GivenValues(tuple(map(float, f.theta)), f.fixed) for f in fits},
         seed=seed,
     )
-    return earlier_states(fits, comparison), comparison
+    context, _ = make_context(data, len(fits), own)
+    return earlier_states(fits, context), context
 
 
 def best_starts(states: Sequence[CandidateState]) -> list[CandidateState]:
@@ -276,38 +265,38 @@ def _height(state: CandidateState) -> float:
 
 
 def _sketches(
-    states: Sequence[CandidateState], elbos: Array, comparison: FitContext, num_rows: int
+    states: Sequence[CandidateState], elbos: Array, context: FitContext, num_rows: int
 ) -> list[LocalFit]:
     """As much of fits as a belief needs."""
     return [
         LocalFit(
             state.expression,
-            comparison.num_inputs,
+            context.num_inputs,
             num_rows,
             "stochastic",
             "point",
             num_free=0,
             status="fitted" if np.isfinite(elbo) else "failed",
             elbo=float(elbo),
-            inducing=comparison.Z,
+            inducing=context.Z,
         )
         for state, elbo in zip(states, elbos, strict=True)
     ]
 
 
 def _record_of(
-    settings: PaperSettings, comparison: FitContext, num_rows: int, steps: int, stopped: str
+    settings: PaperSettings, context: FitContext, num_rows: int, steps: int, stopped: str
 ) -> TrainingRecord:
     return TrainingRecord(
         steps=steps,
-        batch_size=comparison.batch_size,
-        num_inducing=len(comparison.Z),
+        batch_size=context.batch_size,
+        num_inducing=len(context.Z),
         num_samples=settings.num_samples,
         sample_inducing=settings.sample_inducing,
         optimiser=settings.optimiser,
         learning_rate=settings.rate,
-        posterior=comparison.posterior,
-        value_batches=settings.value_batches_of(comparison.num_rows, comparison.batch_size),
+        posterior=context.posterior,
+        value_batches=settings.value_batches_of(context.num_rows, context.batch_size),
         num_rows=num_rows,
         stopped=stopped,
     )

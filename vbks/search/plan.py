@@ -3,49 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
 
 from vbks.data.training import TrainingData
 from vbks.grammar.expression import Leaf
+from vbks.inference.choices import bound_of
+from vbks.inference.evaluator import Evaluator
 from vbks.inference.proposal import Proposal
 from vbks.inference.result import Bound, Posterior
-from vbks.inference.settings import Inference, compare
-from vbks.inference.workshop import Stage
-from vbks.search.budget import FEW
+from vbks.inference.settings import FitSettings, FitStage
+from vbks.policies import SearchPolicy
 from vbks.search.cost import CostModel
-
-EXACT_SEARCH_ROWS = 300
-"""Rows up to which all candidates are fitted exactly, and with full q(θ) in the end: a few tenths
-of a second for each. Of more rows along one input a search takes as many, in runs."""
-
-EXACT_FINAL_ROWS = 2000
-"""Rows up to which those that remain are fitted exactly: some seconds for each."""
-
-SEARCH_ELEMENTS = 45_000
-"""Numbers in the kernel matrices of one candidate of a search that is not exact: about a second
-for each."""
-
-IMPORTANCE_ROWS = 1000
-"""Rows up to which evidences of the last fits are by importance sampling: some seconds for each.
-With more, q(θ) is close to Gaussian, and Laplace's approximation close to the evidence."""
-
-SLACK = 3.0
-"""Nats that a candidate may gain on the best by its last fit, before any of these was made, if both
-fits have the same bound: Laplace's approximation is off by that in one of thirty cases."""
-
-OTHER_BOUND_SLACK = 20.0
-"""Nats that a candidate may gain on the best by its last fit if that has a tighter bound or more
-rows than the search: the order of candidates may then be another."""
-
-DEAR_SHARE = 0.5
-"""Share of a budget in seconds above which exact fits of a few candidates are too expensive, if
-collapsed ones take at most `QUICKER` of their time."""
-
-QUICKER = 0.5
-"""Collapsed fits replace exact ones that are too expensive only if they take no more than this
-share of their time."""
 
 
 @dataclass(frozen=True)
@@ -56,53 +24,50 @@ class Plan:
     stage: it takes as long as their evidence, and predictions need it of these alone.
     """
 
-    search: Stage
-    final: Stage
-    posteriors: Stage | None = None
+    search: FitStage
+    final: FitStage
+    posteriors: FitStage | None = None
 
     @classmethod
-    def of(
-        cls,
-        rows: TrainingData,
-        num_candidates: int,
-        inference: Inference,
-        posterior: Posterior | Literal["auto"],
-        num_inducing: int | None,
-        settings: Mapping[str, Any],
-    ) -> Plan:
+    def of(cls, rows: TrainingData, num_candidates: int, settings: FitSettings) -> Plan:
         """Exact fits where they are quick, at least for the best; else what is possible."""
-        N = rows.num_rows
-        first, last = _bounds(rows, num_candidates, inference, num_inducing, settings)
+        N, policy = rows.num_rows, settings.policies.search
+        num_inducing, posterior = settings.num_inducing, settings.posterior
+        first, last = _bounds(rows, num_candidates, settings)
         some_rows = None
         if first != last and num_inducing is None:
-            num_inducing = _search_inducing(N)
+            num_inducing = _search_inducing(N, policy.search_elements)
             if rows.is_in_order:
-                first, some_rows = "exact", EXACT_SEARCH_ROWS
+                first, some_rows = "exact", policy.exact_search_rows
         posteriors = None
         if posterior == "auto":
             posterior = "laplace"
-            if N <= EXACT_SEARCH_ROWS and last == "exact":
-                posteriors = Stage(last, "full", num_inducing)
+            if policy.exact_search_rows >= N and last == "exact":
+                posteriors = FitStage(last, "full", num_inducing)
         # With minibatches q(θ) costs a bound many nats, so that it changes the order of candidates.
         is_looser = posterior in ("full", "diagonal") and first != "stochastic"
         cheap: Posterior = "laplace" if is_looser else posterior
-        search = Stage(first, cheap, num_inducing, num_rows=some_rows)
-        samples_theta = posterior != "point" and last != "stochastic" and N <= IMPORTANCE_ROWS
-        final = Stage(last, posterior, num_inducing, importance=samples_theta)
+        search = FitStage(first, cheap, num_inducing, num_rows=some_rows)
+        samples_theta = (
+            posterior != "point" and last != "stochastic" and policy.importance_rows >= N
+        )
+        final = FitStage(last, posterior, num_inducing, importance=samples_theta)
         return cls(search, final, posteriors)
 
-    def in_time(self, seconds: float, rows: TrainingData, settings: Mapping[str, Any]) -> Plan:
+    def in_time(self, seconds: float, evaluator: Evaluator) -> Plan:
         """The same, but with a search by collapsed fits if there is no time for exact ones."""
         if self.search.bound != "exact" or math.isinf(seconds):
             return self
+        policies = evaluator.settings.policies
         quick = replace(self.search, bound="collapsed")
         exact, collapsed = (
-            CostModel.of(stage, rows, settings).fit(Proposal(Leaf("SE")))
+            CostModel(evaluator.context(stage)).fit(Proposal(Leaf("SE")))
             for stage in (self.search, quick)
         )
-        if FEW * exact <= DEAR_SHARE * seconds or collapsed > QUICKER * exact:
+        is_quick = policies.budget.few * exact <= policies.search.expensive_share * seconds
+        if is_quick or collapsed > policies.search.quicker_share * exact:
             return self
-        return replace(self, search=quick, final=self.final if self.has_last else quick)
+        return replace(self, search=quick, final=self.final if self.has_final else quick)
 
     def notice(self, num_rows: int) -> str:
         """Which bounds were used."""
@@ -119,36 +84,29 @@ class Plan:
         )
 
     @property
-    def has_last(self) -> bool:
+    def has_final(self) -> bool:
         """Whether the best are fitted again after the search."""
         return self.final != self.search
 
-    @property
-    def slack(self) -> float:
-        """How many nats a candidate may gain on the best by its last fit, as far as is known."""
+    def slack(self, policy: SearchPolicy) -> float:
+        """How many nats a candidate may gain on the best by its final fit, as far as is known."""
         is_same = self.search.bound == self.final.bound and self.search.num_rows is None
-        return SLACK if is_same else OTHER_BOUND_SLACK
+        return policy.slack if is_same else policy.other_bound_slack
 
 
-def _search_inducing(N: int) -> int:
-    """Inducing points M with M(M + N) numbers in kernel matrices, but not fewer than the usual."""
-    affordable = 0.5 * (math.sqrt(N**2 + 4 * SEARCH_ELEMENTS) - N)
+def _search_inducing(N: int, elements: int) -> int:
+    """Inducing points M with M(M + N) elements in kernel matrices, but not fewer than the usual."""
+    affordable = 0.5 * (math.sqrt(N**2 + 4 * elements) - N)
     return min(N, round(max(affordable, 2.0 * math.sqrt(N))))
 
 
-def _bounds(
-    rows: TrainingData,
-    num_candidates: int,
-    inference: Inference,
-    num_inducing: int | None,
-    settings: Mapping[str, Any],
-) -> tuple[Bound, Bound]:
-    if inference == "auto" and settings["likelihood"].is_gaussian:
-        if rows.num_rows <= EXACT_SEARCH_ROWS:
+def _bounds(rows: TrainingData, num_candidates: int, settings: FitSettings) -> tuple[Bound, Bound]:
+    """The bound of a search, and that of its final fits."""
+    if settings.inference == "auto" and settings.likelihood.is_gaussian:
+        policy = settings.policies.search
+        if rows.num_rows <= policy.exact_search_rows:
             return "exact", "exact"
-        if rows.num_rows <= EXACT_FINAL_ROWS:
+        if rows.num_rows <= policy.exact_final_rows:
             return "collapsed", "exact"
-    comparison, _ = compare(
-        rows, num_candidates, inference=inference, num_inducing=num_inducing, **settings
-    )
-    return comparison.bound, comparison.bound
+    bound = bound_of(rows, num_candidates, settings)
+    return bound, bound

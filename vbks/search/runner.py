@@ -1,65 +1,95 @@
-"""A search at work: a strategy proposes, a workshop fits, until one of them has had enough."""
+"""A whole choice: a strategy proposes until it or its budget ends, then the best are finalised."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from vbks.inference.proposal import Proposal, structure_of
+from vbks.inference.evaluator import Evaluator
+from vbks.inference.proposal import Proposal, of_warp, structure_of
 from vbks.inference.result import Correction, LocalFit
-from vbks.inference.workshop import Workshop
-from vbks.search.budget import BudgetTracker
+from vbks.search.budget import BudgetTracker, Decide, made_now
 from vbks.search.cost import all_alike
+from vbks.search.final_fits import FinalFits
+from vbks.search.plan import Plan
 from vbks.search.protocol import SearchState, Step, Strategy
 
 SHOWN = 3
-"""Candidates that were not tried which a sentence names; `Search.untried` has all."""
+"""A sentence names this many candidates that were not tried; `SearchResult.untried` has all."""
 
-Price = Callable[[Proposal], float]
-"""What a fit costs, roughly, in seconds."""
-
-Reserve = Callable[[Sequence[LocalFit]], Sequence[float]]
-"""Costs that are kept for the last fits of the best of some fits, best first."""
+NEAR = 10.0
+"""A fit that has not converged is told of if its log evidence is at most this many nats below the
+best."""
 
 
-def nothing(fits: Sequence[LocalFit]) -> Sequence[float]:
-    """The reserve where there are no last fits."""
-    return ()
+@dataclass(frozen=True)
+class SearchResult:
+    """All fits, sentences about them, when which was the best, and what was not tried."""
+
+    fits: tuple[LocalFit, ...]
+    notices: tuple[str, ...]
+    path: tuple[Step, ...]
+    untried: tuple[str, ...]
 
 
-class Search:
-    """A strategy at work until it ends or its budget does.
+@dataclass
+class SearchRunner:
+    """Runs a search, and then the final fits of the best, if there are any.
 
-    ``price`` and ``reserve`` are what the tracker plans with, and ``space`` are candidates that are
-    to be tried whatever the strategy proposes before it is stopped. ``path`` has a step for every
-    time that another candidate became the best, by the criterion.
+    ``cost`` is what a fit of the search costs, roughly, in seconds, and ``space`` are candidates
+    that are to be tried whatever the strategy proposes before it is stopped. A runner that
+    ``is_patient`` has no budget to keep to: it takes as long as the method usually does, finishes
+    the best in any case, and others in some more time. ``decide_final`` makes decisions about final
+    fits, which may have been made before.
     """
 
-    def __init__(
-        self,
-        strategy: Strategy,
-        workshop: Workshop,
-        tracker: BudgetTracker,
-        criterion: Correction = "laplace",
-        *,
-        price: Price = all_alike,
-        reserve: Reserve = nothing,
-        space: Sequence[Proposal] = (),
-    ) -> None:
-        self.strategy, self.workshop, self.tracker = strategy, workshop, tracker
-        self.criterion: Correction = criterion
-        self.price, self.reserve, self.space = price, reserve, space
-        self.path: list[Step] = []
-        self.untried: tuple[str, ...] = ()
-        self.seconds = 0.0
+    strategy: Strategy
+    evaluator: Evaluator
+    plan: Plan
+    tracker: BudgetTracker
+    criterion: Correction = "laplace"
+    cost: Callable[[Proposal], float] = all_alike
+    final: FinalFits | None = None
+    space: Sequence[Proposal] = ()
+    is_patient: bool = False
+    decide_final: Decide = made_now
+    path: list[Step] = field(default_factory=list)
+    """A step for every time that another candidate became the best, by the criterion."""
+    untried: tuple[str, ...] = ()
+    seconds: float = 0.0
 
-    def run(self) -> SearchState:
-        """The last state."""
+    def run(self) -> SearchResult:
+        """Search until that ends or its budget does, and fit the best as well as can be."""
+        state = self.search()
+        fits, failure = list(state.fits), ""
+        if self.final is not None:
+            budget = self.tracker.budget
+            if self.is_patient:
+                longer = self.evaluator.settings.policies.search.patience * budget.seconds
+                self.tracker.budget = replace(budget, seconds=longer)
+            tracker = self.tracker.for_final_fits(self.decide_final)
+            fits, failure = self.final.finish(fits, tracker, self.is_patient)
+        rows = next(iter(self.evaluator.data.values()))
+        notices = (
+            *rows.notices, *self.evaluator.notices,
+            self._used(fits, rows.num_rows).notice(rows.num_rows), self.notice(state), failure,
+            not_converged(fits),
+            *failed_warps(fits),
+        )  # fmt: skip
+        told = tuple(dict.fromkeys(filter(None, notices)))
+        return SearchResult(tuple(fits), told, tuple(self.path), self.untried)
+
+    def search(self) -> SearchState:
+        """The last state of the search."""
         state = SearchState()
         while True:
             state, proposals = self.strategy.propose(state)
-            fits = self._fits(proposals, state)
+            fits: list[LocalFit] = []
+            for affordable in self._affordable(proposals, state, fits):
+                fits += self.evaluator.fit(affordable, self.plan.search)
             if fits:
                 state = self.strategy.absorb(state, fits)
                 self._note(state)
@@ -68,20 +98,25 @@ class Search:
                 self._end(state, left)
                 return state
 
-    def _fits(self, proposals: Sequence[Proposal], state: SearchState) -> list[LocalFit]:
-        """As many fits as there is budget for, warp by warp, which shows what they cost."""
-        fits: list[LocalFit] = []
+    def _affordable(
+        self, proposals: Sequence[Proposal], state: SearchState, fits: Sequence[LocalFit]
+    ) -> Iterator[list[Proposal]]:
+        """What there is budget for now, warp by warp, which shows what fits cost.
+
+        ``fits`` are those that were made of the proposals so far.
+        """
         for _, group in groupby(proposals, key=lambda proposal: proposal.warp):
             own = list(group)
-            costs = [self.price(proposal) for proposal in own]
+            costs = [self.cost(proposal) for proposal in own]
             while own:
-                num = self.tracker.affordable(costs, self.reserve([*state.fits, *fits]))
+                done = (*state.fits, *fits)
+                reserve = () if self.final is None else self.final.costs(done)
+                num = self.tracker.affordable(costs, reserve)
                 if not num:
-                    return fits
-                fits += self.workshop.fit(own[:num])
+                    return
+                yield own[:num]
                 self.tracker.spend(costs[:num])
                 own, costs = own[num:], costs[num:]
-        return fits
 
     def _note(self, state: SearchState) -> None:
         """Remember the best if it is another one than before."""
@@ -102,6 +137,13 @@ class Search:
         never = [] if state.ending else [p for p in self.space if p.structure[0] not in known]
         self.untried = tuple(str(proposal) for proposal in (*left, *never))
 
+    def _used(self, fits: Sequence[LocalFit], num_rows: int) -> Plan:
+        """The plan as far as it was carried out."""
+        bound = self.plan.final.bound
+        last = [fit for fit in fits if fit.bound == bound and fit.num_rows == num_rows]
+        is_final = any(fit.status == "fitted" for fit in last)
+        return self.plan if is_final else Plan(self.plan.search, self.plan.search)
+
     def notice(self, state: SearchState) -> str:
         """How the search has ended, what it has not tried, and how to let it go on."""
         tried = f"{self.tracker.candidates} candidates were tried in {self.seconds:.0f} s"
@@ -111,6 +153,38 @@ class Search:
         is_counted = math.isinf(self.tracker.budget.seconds)
         unit = "of more candidates" if is_counted else "in seconds"
         return f"{tried}, and {more}. Give a larger budget=, {unit}, to let it think longer."
+
+
+def failed_warps(fits: Sequence[LocalFit]) -> list[str]:
+    """A sentence for each warp under which all candidates failed, with the commonest reason."""
+    told = []
+    for warp in dict.fromkeys(fit.warp for fit in fits):
+        own = [fit for fit in fits if fit.warp == warp]
+        if all(fit.status == "failed" for fit in own):
+            reason, num = Counter(fit.reason for fit in own).most_common(1)[0]
+            told.append(
+                f"No candidate could be fitted under the warp '{warp.name}', which takes no part: "
+                f"{len(own)} failed, {num} of them for this reason: {reason}"
+            )
+    return told
+
+
+def not_converged(fits: Sequence[LocalFit]) -> str:
+    """A sentence about candidates near the best whose bounds could still rise, or nothing."""
+    fitted = [fit for fit in fits if fit.status == "fitted"]
+    best = max((fit.log_evidence() for fit in fitted), default=0.0)
+    names = [
+        f"'{fit.expression}'{of_warp(fit.warp)}"
+        for fit in fitted
+        if not fit.converged and fit.log_evidence() > best - NEAR
+    ]
+    if not names:
+        return ""
+    have = "has" if len(names) == 1 else "have"
+    return (
+        f"{', '.join(names)} {have} not converged: the bound could be higher with more steps, and "
+        "so could the probability."
+    )
 
 
 def _not_tried(names: Sequence[str]) -> str:

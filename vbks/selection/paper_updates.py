@@ -58,7 +58,7 @@ def update_as_paper(
     check_times(selection, X)
     going = [k for k, fit in enumerate(selection.fits) if fit.status == "fitted"]
     settings, record = training.settings, training.record
-    states, comparison = go_on(
+    states, context = go_on(
         [selection.fits[k] for k in going], new, record, settings, selection.belief_settings.seed
     )
     num_rows = before.num_rows + new.num_rows
@@ -66,7 +66,7 @@ def update_as_paper(
     belief = replace(selection.belief_settings, temperature=temperature)
     with reporting(False) as report:
         trainer = Trainer(settings, belief, Devices(), report, callback)
-        fits, after = trainer.run(states, comparison, before.num_rows)
+        fits, after = trainer.run(states, context, before.num_rows)
     done = dict(zip(going, fits, strict=True))
     names = tuple(str(fit.expression) for fit in selection.fits)
     history = tuple(_among(record, going, names) for record in after.history)

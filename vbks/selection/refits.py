@@ -19,9 +19,10 @@ from vbks.grammar.canonical import arrange
 from vbks.grammar.expression import Expression
 from vbks.grammar.parser import parse
 from vbks.inference.candidate import given_by
+from vbks.inference.evaluator import Evaluator
 from vbks.inference.proposal import Proposal, of_warp
 from vbks.inference.result import LocalFit, Mode, Posterior
-from vbks.inference.workshop import Stage, Workshop
+from vbks.inference.settings import FitSettings, FitStage
 from vbks.kernels.gpflow.reading import read_standardised
 from vbks.kernels.layout import NOISE_SLOT
 from vbks.selection.record import AnySelection, SelectionRecord
@@ -75,7 +76,8 @@ def with_model(
 
 def _go_on(selection: SelectionRecord, fit: LocalFit, posterior: Posterior | None) -> LocalFit:
     """The candidate from where it is, by the bound of all others."""
-    (found,) = _workshop(selection, fit, posterior).go_on([fit])
+    stage = _stage(selection, fit, posterior)
+    (found,) = _evaluator(selection, fit, FitSettings()).go_on([fit], stage)
     return found
 
 
@@ -83,23 +85,31 @@ def _begin(
     selection: SelectionRecord, fit: LocalFit, posterior: Posterior | None, restarts: int, seed: int
 ) -> LocalFit:
     """The candidate from starts of its own."""
-    workshop = _workshop(selection, fit, posterior, restarts=restarts, seed=seed)
-    (found,) = workshop.fit([Proposal(fit.expression, fit.warp)])
+    evaluator = _evaluator(selection, fit, FitSettings(restarts=restarts, seed=seed))
+    stage = _stage(selection, fit, posterior)
+    (found,) = evaluator.fit([Proposal(fit.expression, fit.warp)], stage)
     return found
 
 
-def _workshop(
-    selection: SelectionRecord, fit: LocalFit, posterior: Posterior | None, **more: Any
-) -> Workshop:
+def _stage(selection: SelectionRecord, fit: LocalFit, posterior: Posterior | None) -> FitStage:
+    """The stage of the best, with the posterior that is asked for or that the fit has."""
     best = selection.best
-    settings = {
-        "likelihood": selection.likelihood, "ard": best.ard, "inducing": best.inducing,
-        "given": given_by([fit] if fit.modes else []), **more,
-    }  # fmt: skip
     own = fit.posterior if fit.status == "fitted" else best.posterior
-    importance = not math.isnan(best.evidence)
-    stage = Stage(best.bound, posterior or own, importance=importance)
-    return Workshop(selection.data, stage, False, settings, executor=Devices())
+    return FitStage(best.bound, posterior or own, importance=not math.isnan(best.evidence))
+
+
+def _evaluator(selection: SelectionRecord, fit: LocalFit, settings: FitSettings) -> Evaluator:
+    """What fits with the inducing inputs of all others, and with what the fit has held."""
+    best = selection.best
+    own = replace(
+        settings,
+        likelihood=selection.likelihood,
+        ard=best.ard,
+        inducing=best.inducing,
+        given=given_by([fit] if fit.modes else []),
+        prune=False,
+    )
+    return Evaluator(selection.data, own, executor=Devices())
 
 
 def _with_fit(selection: AnySelection, old: LocalFit | None, new: LocalFit) -> AnySelection:

@@ -8,16 +8,19 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from vbks.inference.evaluator import Evaluator
 from vbks.inference.proposal import Proposal
 from vbks.inference.result import LocalFit, Posterior
-from vbks.inference.workshop import Stage, Workshop
+from vbks.inference.settings import FitStage
 from vbks.selection.record import AnySelection
 
 LEAST_ROWS = 10
 """Rows of the smallest part at least."""
 
 
-def trace_belief(selection: AnySelection, workshop: Workshop, num_parts: int) -> AnySelection:
+def trace_belief(
+    selection: AnySelection, evaluator: Evaluator, final: FitStage, num_parts: int
+) -> AnySelection:
     """The selection with a table of the belief after 1/n, 2/n, ... of the rows, at random.
 
     At each part all candidates that could be fitted take part, also those that were left behind in
@@ -30,16 +33,16 @@ def trace_belief(selection: AnySelection, workshop: Workshop, num_parts: int) ->
     num_rows = selection.num_rows
     order = np.random.default_rng(selection.belief_settings.seed).permutation(num_rows)
     inducing = next((fit.inducing for fit in fits if fit.status == "fitted"), None)
-    settings = {**workshop.settings, "inducing": inducing}
-    stage = Stage(workshop.stage.bound, _quick(workshop.stage), workshop.stage.num_inducing)
+    settings = replace(evaluator.settings, inducing=inducing, prune=True)
+    stage = FitStage(final.bound, _quick(final), final.num_inducing)
     table = {}
     before: list[LocalFit] = []
     for part in range(1, num_parts):
         proportion = part / num_parts
         seen = np.sort(order[: max(LEAST_ROWS, round(proportion * num_rows))])
         data = {warp: rows.part(seen) for warp, rows in selection.data.items()}
-        here = Workshop(data, stage, True, settings, workshop.report, workshop.executor)
-        before = here.fit(_proposals(fits, before))
+        here = Evaluator(data, settings, (), evaluator.report, evaluator.executor)
+        before = here.fit(_proposals(fits, before), stage)
         now = replace(selection, fits=tuple(before), data=data, trace=None, given_weights=None)
         table[proportion] = now.probabilities
     table[1.0] = selection.probabilities[kept]
@@ -50,7 +53,7 @@ def trace_belief(selection: AnySelection, workshop: Workshop, num_parts: int) ->
     return replace(selection, trace=trace)
 
 
-def _quick(stage: Stage) -> Posterior:
+def _quick(stage: FitStage) -> Posterior:
     """The posterior of fits to parts: that of a search where bounds with q(θ) cost more."""
     is_bounded = stage.posterior in ("full", "diagonal") and stage.bound != "stochastic"
     return "laplace" if is_bounded else stage.posterior

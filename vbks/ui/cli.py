@@ -125,7 +125,7 @@ def fit(
     warps: Annotated[
         str, typer.Option(metavar="WARPS", help="auto, or some of identity, log, softplus, logit.")
     ] = "auto",
-    bounds: Annotated[
+    target_range: Annotated[
         tuple[float, float] | None,
         typer.Option(metavar="LOW HIGH", help="Ends of the target's range, for logit."),
     ] = None,
@@ -149,7 +149,7 @@ def fit(
     X, target = table[list(columns.inputs)], table[columns.target]
     candidates = space_of(space)
     names = warps if warps == "auto" else [name.strip() for name in warps.split(",")]
-    choose_warps(names, prepare((X, target), noise_variance=noise), bounds)
+    choose_warps(names, prepare((X, target), noise_variance=noise), target_range)
     folder = Path(f"{data.stem}-vbks") if out is None else out
     _refuse_existing(folder, force)
     _refuse_unusable(folder)
@@ -171,7 +171,7 @@ def fit(
         preset=preset,
         num_inducing=inducing,
         warps=names,
-        bounds=bounds,
+        target_range=target_range,
         budget=budget,
         checkpoint=checkpoint,
         seed=seed,

@@ -21,9 +21,10 @@ from benchmarks.door.telling import tell
 from benchmarks.paper_experiments.problems import Constants, Problem, draw_rows, prepared
 from vbks.data.warps import Identity
 from vbks.grammar.canonical import canonical
+from vbks.inference.evaluator import Evaluator
 from vbks.inference.proposal import pairs_of
 from vbks.inference.result import LocalFit
-from vbks.inference.workshop import Stage, Workshop
+from vbks.inference.settings import FitSettings, FitStage
 
 NUM_DRAWS, NUM_FIRST = 10, 9
 """Draws, and in how many of them the true kernel has to be first."""
@@ -104,9 +105,9 @@ def exact_is_first(problem: Problem, own: Constants, num_rows: int, seed: int, n
     """Whether exact evidence puts the true kernel first in a draw of that number."""
     X, y = draw_rows(problem, own, np.random.default_rng([seed, number, CHOICE]))
     rows = prepared((X[:num_rows], y[:num_rows]))
-    settings = {"seed": number, "restarts": RESTARTS}
-    workshop = Workshop({Identity(): rows}, Stage("exact", "laplace"), True, settings)
-    fits = workshop.fit(pairs_of(vbks.K12, (Identity(),)))
+    evaluator = Evaluator({Identity(): rows}, FitSettings(seed=number, restarts=RESTARTS))
+    stage = FitStage("exact", "laplace")
+    fits = evaluator.fit(pairs_of(vbks.K12, (Identity(),)), stage)
     return canonical(best_of(fits).expression) == problem.truth
 
 

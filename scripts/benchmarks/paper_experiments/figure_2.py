@@ -47,9 +47,10 @@ from vbks.arrays import Array
 from vbks.data.warps import Identity
 from vbks.grammar.canonical import canonical
 from vbks.grammar.expression import Expression
+from vbks.inference.evaluator import Evaluator
 from vbks.inference.inducing import authors_inducing
 from vbks.inference.proposal import pairs_of
-from vbks.inference.workshop import Stage, Workshop
+from vbks.inference.settings import FitSettings, FitStage
 
 SPACES: Mapping[str, Sequence[Expression]] = {"K12": vbks.K12, "K144": vbks.K144}
 
@@ -260,9 +261,11 @@ def collapsed_is_first(draws: Draws, num_inducing: int, number: int) -> bool:
     rows = prepared(draws.rows(number))
     X, _ = rows.arrays()
     Z = authors_inducing(X, num_inducing, np.random.default_rng(number))
-    settings = {"inducing": Z, "seed": number, "restarts": RESTARTS}
-    workshop = Workshop({Identity(): rows}, Stage("collapsed", "laplace"), True, settings)
-    best = best_of(workshop.fit(pairs_of(vbks.K12, (Identity(),))))
+    evaluator = Evaluator(
+        {Identity(): rows}, FitSettings(inducing=Z, seed=number, restarts=RESTARTS)
+    )
+    stage = FitStage("collapsed", "laplace")
+    best = best_of(evaluator.fit(pairs_of(vbks.K12, (Identity(),)), stage))
     return canonical(best.expression) == draws.problem.truth
 
 

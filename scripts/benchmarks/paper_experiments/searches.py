@@ -12,9 +12,10 @@ import numpy as np
 from benchmarks.paper_experiments.training import Sizes, Stop, stops
 from vbks.data.training import TrainingData
 from vbks.grammar.expression import Expression
+from vbks.inference.choices import make_context
 from vbks.inference.paper.settings import PaperSettings
 from vbks.inference.prior_grams import prior_grams
-from vbks.inference.settings import compare
+from vbks.inference.settings import FitSettings
 from vbks.search.protocol import SearchState
 from vbks.search.strategies.bayesopt import BayesianOptimisation
 
@@ -57,7 +58,9 @@ def bayesian_optimisation(
     In the end the best is trained as long as all others.
     """
     began = time.perf_counter()
-    comparison, _ = compare(rows, 1, inference="collapsed", ard=False, seed=training.seed)
+    comparison, _ = make_context(
+        rows, 1, FitSettings(inference="collapsed", ard=False, seed=training.seed)
+    )
     strategy = BayesianOptimisation(
         rows.num_inputs,
         pool=tuple(space),

@@ -17,6 +17,7 @@ from vbks.inference.paper.settings import PaperSettings
 from vbks.inference.paper.state import CandidateState
 from vbks.inference.paper.training import failed_state, local_fits, train
 from vbks.inference.progress import Quiet
+from vbks.inference.settings import FitSettings
 from vbks.search.paper import Trainer, begin
 from vbks.selection.selection import Selection
 from vbks.weights.settings import paper_settings
@@ -47,18 +48,13 @@ def begun(
     seed: int,
 ) -> tuple[list[CandidateState], FitContext]:
     """Candidates before their first step, with point estimates of θ."""
-    return begin(
-        expressions,
-        rows,
-        settings,
+    fits = FitSettings(
         posterior="point",
         num_inducing=sizes.num_inducing,
         batch_size=sizes.batch_size,
-        restarts=1,
-        given={},
-        memory=None,
         seed=seed,
     )
+    return begin(expressions, rows, settings, fits)
 
 
 def watched(

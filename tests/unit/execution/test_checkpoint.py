@@ -193,7 +193,8 @@ def test_folder_that_cannot_be_made__is_named(tmp_path: Path) -> None:
 
 def test_second_run_in_a_folder__is_told_so(tmp_path: Path) -> None:
     code = f"""
-from vbks.execution import InOrder, checkpointed
+from vbks.execution.checkpoint import checkpointed
+from vbks.execution.work import InOrder
 with checkpointed({str(tmp_path)!r}, InOrder(), {{}}):
     print("mine", flush=True)
     input()
@@ -273,36 +274,36 @@ def test_long_stage__goes_on_from_its_scratch(
 
 def decisions(folder: Path, budget: float, made: list[int], section: str = "search") -> list[int]:
     """Three decisions, new ones being taken from a list."""
-    journal = opened(folder).journal([budget])
-    return [journal.decide(section, lambda: made.pop(0)) for _ in range(3)]
+    log = opened(folder).decision_log([budget])
+    return [log.decide(section, lambda: made.pop(0)) for _ in range(3)]
 
 
-def test_journal__decides_as_before(tmp_path: Path) -> None:
+def test_log__decides_as_before(tmp_path: Path) -> None:
     assert decisions(tmp_path, 5, [4, 2, 0]) == [4, 2, 0]
     assert decisions(tmp_path, 5, []) == [4, 2, 0]
-    journal = opened(tmp_path).journal([5])
-    assert [journal.decide("search", int) for _ in range(3)] == [4, 2, 0]
-    assert journal.decide("last", lambda: 6) == 6
+    log = opened(tmp_path).decision_log([5])
+    assert [log.decide("search", int) for _ in range(3)] == [4, 2, 0]
+    assert log.decide("last", lambda: 6) == 6
     assert decisions(tmp_path, 5, [1, 1], "last") == [6, 1, 1]
 
 
-def test_journal__has_more_to_do_with_a_larger_budget(tmp_path: Path) -> None:
-    journal, made = opened(tmp_path).journal([5]), iter([4, 2, 0])
-    assert [journal.decide("search", made.__next__) for _ in range(3)] == [4, 2, 0]
-    assert journal.decide("last", lambda: 6) == 6
-    larger = opened(tmp_path).journal([9])
+def test_log__has_more_to_do_with_a_larger_budget(tmp_path: Path) -> None:
+    log, made = opened(tmp_path).decision_log([5]), iter([4, 2, 0])
+    assert [log.decide("search", made.__next__) for _ in range(3)] == [4, 2, 0]
+    assert log.decide("last", lambda: 6) == 6
+    larger = opened(tmp_path).decision_log([9])
     assert [larger.decide("search", lambda: 7) for _ in range(3)] == [4, 2, 7]
     assert larger.decide("last", lambda: 3) == 3
 
 
-def test_journal__tells_of_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log__tells_of_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    journal = opened(tmp_path).journal([5])
+    log = opened(tmp_path).decision_log([5])
     monkeypatch.setattr("vbks.execution.decision_log.write_plain", full)
     with pytest.raises(FileError, match=r"No space left on device\. The 0 pieces of work"):
-        journal.decide("search", lambda: 1)
+        log.decide("search", lambda: 1)
 
 
 def test_clock__goes_on_after_an_interruption(tmp_path: Path) -> None:

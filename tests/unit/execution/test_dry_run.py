@@ -42,7 +42,7 @@ def test_plan__is_what_a_real_run_did(case: str, monkeypatch: pytest.MonkeyPatch
 
 def done_by(devices: Devices, case: str) -> list[tuple[str, tuple[str, ...]]]:
     """Stages and candidates of a real run. Whether some are looked at again, no plan can know."""
-    vbks.fit(*make_rows(), **settings_of(case), race=False, executor=devices)
+    vbks.fit(*make_rows(), **settings_of(case), prune=False, executor=devices)
     did = devices.placements
     return [(p.stage, p.candidates) for p in did if p.stage != "looking again"]
 

@@ -16,8 +16,7 @@ from vbks.data.sources import DatasetSource
 from vbks.errors import DataError, VbksError
 from vbks.execution.ray import Ray
 from vbks.execution.work import InOrder
-from vbks.inference.evaluator import Evaluator
-from vbks.inference.settings import compare
+from vbks.inference.evaluator import fit_candidates
 
 ray = pytest.importorskip("ray")
 
@@ -118,9 +117,9 @@ def test_own_family__is_known_to_workers(cluster: Ray) -> None:
         return tf.reduce_sum(tf.minimum(X1, X2) + 9.0, -1)
 
     vbks.register_family("Brown", formula, [], replace=True)
-    comparison, _ = compare((range(30), [x % 7 for x in range(30)]), 1, restarts=1)
+    rows = (range(30), [x % 7 for x in range(30)])
     there, here = (
-        Evaluator(comparison, executor=executor, race=False)(["Brown + SE"])
+        fit_candidates(["Brown + SE"], rows, restarts=1, executor=executor, prune=False)
         for executor in (cluster, InOrder())
     )
     assert here[0].status == "fitted"

@@ -12,8 +12,9 @@ from vbks.arrays import Array
 from vbks.grammar.parser import parse
 from vbks.inference import climbing
 from vbks.inference.candidate import Candidate, make_candidate
+from vbks.inference.choices import make_context
 from vbks.inference.context import FitContext
-from vbks.inference.settings import compare
+from vbks.inference.settings import FitSettings
 from vbks.inference.svgp import plain_ascent as ascent
 from vbks.inference.svgp import steps as rounds
 
@@ -52,7 +53,7 @@ def looked(**settings: Any) -> tuple[list[Candidate], FitContext]:
     x = np.sort(rng.uniform(0, 10, 150))
     y = np.sin(2 * x) + 0.3 * rng.normal(size=150)
     given = {"inference": "stochastic", "num_inducing": 10, "batch_size": 20, "restarts": 2}
-    comparison, _ = compare((x, y), 3, **{**given, **settings})  # type: ignore[arg-type]
+    comparison, _ = make_context((x, y), 3, FitSettings(**{**given, **settings}))  # type: ignore[arg-type]
     candidates = [make_candidate(parse(e), comparison) for e in ("SE", "PER + LIN", "RQ")]
     return climbing.look(candidates, comparison), comparison
 

@@ -7,9 +7,10 @@ from vbks.data.training import prepare
 from vbks.data.warps import Identity, Log
 from vbks.grammar.parser import parse
 from vbks.inference.candidate import make_candidate, unfinished
+from vbks.inference.choices import make_context
 from vbks.inference.evaluator import fit_candidates
 from vbks.inference.result import PruningStep
-from vbks.inference.settings import compare
+from vbks.inference.settings import FitSettings
 
 
 def positive_rows(num_rows=25):
@@ -44,7 +45,7 @@ def test_evidence__prefers_the_warp_that_the_data_have():
 
 def test_dropped_and_failed_fits__know_their_warp():
     data = prepare(positive_rows()).warped(Log())
-    comparison, _ = compare(data, 1, inference="exact")
+    comparison, _ = make_context(data, 1, FitSettings(inference="exact"))
     candidate = make_candidate(parse("SE"), comparison, None)
     behind = PruningStep("look", -60.0, -10.0, False)
     dropped = unfinished(replace(candidate, thetas=np.zeros((1, 3)), race=(behind,)), comparison)
@@ -59,7 +60,9 @@ def test_dropped_and_failed_fits__know_their_warp():
     ("num_rows", "seen", "stage"), [(40, 40, "look"), (200, 150, "look at 150 rows")]
 )
 def test_who_leaves_after_a_look__has_the_rows_of_the_look(num_rows, seen, stage):
-    comparison, _ = compare(positive_rows(num_rows), 1, inference="exact", posterior="point")
+    comparison, _ = make_context(
+        positive_rows(num_rows), 1, FitSettings(inference="exact", posterior="point")
+    )
     candidate = make_candidate(parse("SE"), comparison)
     step = PruningStep("look", -30.0, -10.0, went_on=False)
     left = replace(candidate, thetas=np.zeros((1, 3)), values=np.array([-20.0]), race=(step,))

@@ -7,8 +7,9 @@ import pytest
 
 import vbks
 from vbks.inference.candidate import make_candidate
+from vbks.inference.choices import make_context
 from vbks.inference.chunks import cost_of, cut, num_chunks
-from vbks.inference.settings import compare
+from vbks.inference.settings import FitSettings
 
 
 @pytest.mark.parametrize(
@@ -22,8 +23,8 @@ def test_num_chunks__is_what_devices_can_share(least: float, num: int) -> None:
 @pytest.mark.parametrize("num_inducing", [50, 100, 200, 800])
 def test_chunks__hold_everyone_once_and_no_more_than_fit(num_inducing: int) -> None:
     rows = (np.arange(3000.0), np.sin(np.arange(3000.0)))
-    comparison, _ = compare(
-        rows, 144, inference="stochastic", num_inducing=num_inducing, posterior="point"
+    comparison, _ = make_context(
+        rows, 144, FitSettings(inference="stochastic", num_inducing=num_inducing, posterior="point")
     )
     candidates = [make_candidate(e, comparison) for e in vbks.K144]
     chunks = cut(candidates, comparison)
@@ -33,7 +34,9 @@ def test_chunks__hold_everyone_once_and_no_more_than_fit(num_inducing: int) -> N
 
 def test_chunks__cost_about_the_same() -> None:
     rows = (np.arange(3000.0), np.sin(np.arange(3000.0)))
-    comparison, _ = compare(rows, 144, inference="stochastic", num_inducing=100, posterior="point")
+    comparison, _ = make_context(
+        rows, 144, FitSettings(inference="stochastic", num_inducing=100, posterior="point")
+    )
     candidates = [make_candidate(e, comparison) for e in vbks.K144]
     chunks = cut(candidates, comparison)
     costs = [sum(max(3.0, cost_of(candidates[k])) for k in chunk) for chunk in chunks]

@@ -10,10 +10,11 @@ from vbks.arrays import Array
 from vbks.grammar.parser import parse
 from vbks.inference import climbing
 from vbks.inference.candidate import Candidate, make_candidate
+from vbks.inference.choices import make_context
 from vbks.inference.climbing import MODE_MARGIN, MODES, climb, climb_from, finish, look
 from vbks.inference.context import FitContext
 from vbks.inference.result import LocalFit
-from vbks.inference.settings import compare
+from vbks.inference.settings import FitSettings
 from vbks.kernels.bank.bank import Bank, Objective
 from vbks.kernels.layout import lay_out
 
@@ -22,7 +23,9 @@ def make_comparison(posterior: Any = "point") -> FitContext:
     rng = np.random.default_rng(0)
     X = np.linspace(0, 10, 40)
     y = np.sin(2 * X) + 0.2 * rng.normal(size=40)
-    return compare((X, y), 1, inference="exact", posterior=posterior, restarts=4)[0]
+    return make_context((X, y), 1, FitSettings(inference="exact", posterior=posterior, restarts=4))[
+        0
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -246,7 +249,9 @@ def test_climb__puts_one_of_several_changes_elsewhere(monkeypatch: pytest.Monkey
     X = np.linspace(0, 10, 120)
     sds = np.where((X > 2) & (X < 3), 1.0, np.where((X > 7) & (X < 8), 5.0, 0.2))
     y = sds * np.random.default_rng(1).normal(size=len(X))
-    bursts = compare((X, y), 1, inference="exact", posterior="point", restarts=4)[0]
+    bursts = make_context((X, y), 1, FitSettings(inference="exact", posterior="point", restarts=4))[
+        0
+    ]
     candidate = make_candidate(parse("CW[1](WN, WN) + CW[1](WN, WN)"), bursts, None)
     at_one = {"location": 0.87, "steepness": 3.5, "width": -1.06}
     slots = [slot.parameter for slot in candidate.layout.slots]
@@ -265,7 +270,9 @@ def test_climb__finds_a_short_wave_beside_a_strong_smooth_part(
     X = np.linspace(0, 10, 60)
     rng = np.random.default_rng(2)
     y = 5 * np.sin(0.7 * X) + np.sin(2 * np.pi * X / 0.45) + 0.2 * rng.normal(size=len(X))
-    waves = compare((X, y), 1, inference="exact", posterior="point", restarts=4)[0]
+    waves = make_context((X, y), 1, FitSettings(inference="exact", posterior="point", restarts=4))[
+        0
+    ]
     candidate = make_candidate(parse("SE + PER"), waves, None)
     begun = at(candidate, waves, [candidate.layout.prior_mean])
     (moved,) = climb([begun], waves)

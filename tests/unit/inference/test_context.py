@@ -6,17 +6,20 @@ import pytest
 from vbks.grammar.parser import parse
 from vbks.inference import context as comparison_module
 from vbks.inference.candidate import make_candidate
+from vbks.inference.choices import make_context
 from vbks.inference.climbing import climb, look
 from vbks.inference.context import EXACT_LOOK_ROWS, MIDDLE_ROWS, FitContext
 from vbks.inference.objectives.evidence import ExactEvidence
-from vbks.inference.settings import compare
+from vbks.inference.settings import FitSettings
 
 
 def make_comparison(num_rows: int, num_inputs: int = 1, **settings: Any) -> FitContext:
     rng = np.random.default_rng(0)
     X = rng.uniform(0, 10, size=(num_rows, num_inputs))
     y = np.sin(X.sum(axis=1)) + 0.2 * rng.normal(size=num_rows)
-    return compare((X, y), 1, **{"inference": "exact", "posterior": "point", **settings})[0]
+    return make_context(
+        (X, y), 1, FitSettings(**{"inference": "exact", "posterior": "point", **settings})
+    )[0]
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,12 @@ from vbks.grammar import families
 from vbks.grammar.expression import Expression
 from vbks.grammar.parser import parse
 from vbks.inference import climbing
+from vbks.inference.choices import make_context
 from vbks.inference.evaluator import fit_candidates
 from vbks.inference.objectives.evidence import ExactEvidence
 from vbks.inference.pruning import ALWAYS
 from vbks.inference.result import LocalFit
-from vbks.inference.settings import compare
+from vbks.inference.settings import FitSettings
 from vbks.kernels import registry
 from vbks.kernels.bank.bank import Bank
 from vbks.kernels.free_parameters import num_free_parameters
@@ -267,10 +268,10 @@ def test_candidate_given_twice__is_fitted_twice() -> None:
 
 
 @cache
-def many(race: bool) -> list[LocalFit]:
+def many(prune: bool) -> list[LocalFit]:
     X = np.linspace(0, 10, 50)
     y = np.sin(2 * np.pi * X) + 0.05 * np.random.default_rng(0).normal(size=50)
-    return fit(K144[::10], (X, y), restarts=2, race=race)
+    return fit(K144[::10], (X, y), restarts=2, prune=prune)
 
 
 def test_race__drops_those_far_behind_with_their_numbers_on_record() -> None:
@@ -542,8 +543,8 @@ def test_exact_fit_beyond_the_memory__is_refused_before_any_work(no_work: None) 
 
 def test_little_memory__makes_chunks_smaller_and_changes_nothing() -> None:
     settings: dict[str, Any] = {"inference": "stochastic", "num_inducing": 40, "batch_size": 9000}
-    small, _ = compare(make_rows(), 3, **settings, memory=64 * 2**20)
-    large, _ = compare(make_rows(), 3, **settings, memory=2**33)
+    small, _ = make_context(make_rows(), 3, FitSettings(**settings, memory_limit=64 * 2**20))
+    large, _ = make_context(make_rows(), 3, FitSettings(**settings, memory_limit=2**33))
     assert small.chunk_size == 1
     assert large.chunk_size >= 3
     one = fit(["SE", "LIN"], **settings, memory_limit=64 * 2**20)

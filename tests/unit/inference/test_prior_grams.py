@@ -10,9 +10,10 @@ from support.reference import kernel_matrix
 
 from vbks.arrays import Array
 from vbks.grammar.parser import parse
+from vbks.inference.choices import make_context
 from vbks.inference.context import FitContext
 from vbks.inference.prior_grams import JITTER, NUM_ROWS, NUM_SAMPLES, prior_draws, prior_grams
-from vbks.inference.settings import compare
+from vbks.inference.settings import FitSettings
 from vbks.kernels.bank.terms import is_batchable
 from vbks.kernels.gpflow.conversion import to_gpflow
 from vbks.kernels.gpflow.reading import from_gpflow
@@ -24,10 +25,12 @@ TEXTS = ("SE", "PER + SE", "LIN * (RQ + SE)", "SE + WN", "CP(SE, LIN)", "SE * SE
 @cache
 def comparison(num_inputs: int = 1, **settings: object) -> FitContext:
     if num_inputs == 1:
-        return compare(make_data(), 1, inference="exact", **settings)[0]  # type: ignore[arg-type]
+        return make_context(make_data(), 1, FitSettings(inference="exact", **settings))[0]  # type: ignore[arg-type]
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, num_inputs))
-    return compare((X, X.sum(axis=1) + rng.normal(size=40)), 1, inference="exact")[0]
+    return make_context(
+        (X, X.sum(axis=1) + rng.normal(size=40)), 1, FitSettings(inference="exact")
+    )[0]
 
 
 def grams_of(*texts: str, num_samples: int = 3, num_rows: int = 6) -> Array:

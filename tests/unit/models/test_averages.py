@@ -12,10 +12,11 @@ from scipy.special import logsumexp
 import vbks
 from vbks.data.training import prepare
 from vbks.inference.candidate import make_candidate
+from vbks.inference.choices import make_context
 from vbks.inference.evaluator import fit_candidates
 from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.inference.objectives.svgp import FixedTheta, NaturalParameters
-from vbks.inference.settings import compare
+from vbks.inference.settings import FitSettings
 from vbks.kernels.bank.bank import Bank
 from vbks.kernels.priors import Priors
 from vbks.predict.mixture import KernelMixture
@@ -62,10 +63,16 @@ def fitted(likelihood, bound, posterior):
 def exact_moments(likelihood, start):
     """Mean and sd of f under the posterior of θ and f, by importance sampling of both."""
     data = rows_of(likelihood)
-    comparison, _ = compare(
-        data, 1, inference="stochastic", likelihood=likelihood, inducing=data.arrays()[0],
-        num_inducing=data.num_rows,
-    )  # fmt: skip
+    comparison, _ = make_context(
+        data,
+        1,
+        FitSettings(
+            inference="stochastic",
+            likelihood=make_likelihood(likelihood),
+            inducing=data.arrays()[0],
+            num_inducing=data.num_rows,
+        ),
+    )
     X, y = data.arrays()
     mode, rng = start.modes[0], np.random.default_rng(0)
     S, H = 300, len(mode.mean)

@@ -14,8 +14,9 @@ from support.executors import make_rows
 
 from vbks.grammar.parser import parse
 from vbks.inference.candidate import make_candidate
+from vbks.inference.choices import make_context
 from vbks.inference.objectives import evidence, whitening
-from vbks.inference.settings import compare
+from vbks.inference.settings import FitSettings
 from vbks.inference.svgp.stage import StochasticStage
 
 PAGE = Path(__file__).parents[3] / "docs" / "cost_model.md"
@@ -50,8 +51,8 @@ def test_flops__are_those_that_a_step_takes(
     K: int, M: int, B: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     space = [parse(text) for text in ("SE", "LIN", "PER")[:K]]
-    comparison, _ = compare(
-        make_rows(100), K, inference="stochastic", num_inducing=M, posterior="point"
+    comparison, _ = make_context(
+        make_rows(100), K, FitSettings(inference="stochastic", num_inducing=M, posterior="point")
     )
     stage = StochasticStage.of([make_candidate(e, comparison) for e in space], comparison)
     q = stage.no_q().moments()
@@ -73,10 +74,13 @@ def test_flops__are_those_that_a_step_takes(
 
 def test_memory__is_that_by_which_chunks_are_cut() -> None:
     for posterior, S in (("point", 1), ("full", 8)):
-        comparison, _ = compare(
-            make_rows(300), 5, inference="stochastic", num_inducing=20, batch_size=64,
-            posterior=posterior,
-        )  # fmt: skip
+        comparison, _ = make_context(
+            make_rows(300),
+            5,
+            FitSettings(
+                inference="stochastic", num_inducing=20, batch_size=64, posterior=posterior
+            ),
+        )
         assert Step(5, 20, 64, S).resident_bytes == comparison.fit_bytes(5)
 
 

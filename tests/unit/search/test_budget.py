@@ -6,16 +6,12 @@ import numpy as np
 import pytest
 from support.searches import Clock
 
-from vbks.errors import DataError
-from vbks.search.budget import (
-    BEHIND_SHARE,
-    CALL_COST,
-    FEW,
-    RUNNERS,
-    Budget,
-    BudgetTracker,
-    budget_of,
-)
+from vbks.errors import SettingsError
+from vbks.policies import BudgetPolicy
+from vbks.search.budget import Budget, BudgetTracker, budget_of
+
+POLICY = BudgetPolicy()
+FEW, CALL_COST = POLICY.few, POLICY.call_cost
 
 
 def test_budget_of__a_number_means_seconds() -> None:
@@ -26,21 +22,22 @@ def test_budget_of__a_number_means_seconds() -> None:
 
 @pytest.mark.parametrize("wrong", ["long", True, [3]])
 def test_budget_of__refuses_other_things(wrong: object) -> None:
-    with pytest.raises(DataError, match="expected seconds or vbks"):
+    with pytest.raises(SettingsError, match="expected seconds or vbks"):
         budget_of(wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("amount", [0, -1, math.nan])
 def test_budget__must_be_something(amount: float) -> None:
-    with pytest.raises(DataError, match="expected more than 0"):
+    with pytest.raises(SettingsError, match="expected more than 0"):
         Budget(seconds=amount)
-    with pytest.raises(DataError, match="expected more than 0"):
+    with pytest.raises(SettingsError, match="expected more than 0"):
         Budget(candidates=amount)
 
 
 def together(costs: list[float]) -> float:
     """What candidates cost that are fitted in one call."""
-    return CALL_COST + sum(costs[:RUNNERS]) + BEHIND_SHARE * sum(costs[RUNNERS:])
+    most, share = POLICY.full_cost_candidates, POLICY.pruned_cost_share
+    return CALL_COST + sum(costs[:most]) + share * sum(costs[most:])
 
 
 def test_tracker__counts_candidates() -> None:
@@ -56,7 +53,7 @@ def test_tracker__without_limits_affords_everything() -> None:
     tracker = BudgetTracker(Budget())
     tracker.spend([1.0] * 5)
     assert tracker.affordable([1.0] * 10**5, [1.0] * 10**5) == 10**5
-    assert tracker.for_last_fits().affordable([1.0] * 10) == 10
+    assert tracker.for_final_fits().affordable([1.0] * 10) == 10
 
 
 def test_tracker__tries_a_few_whatever_the_budget() -> None:
@@ -86,7 +83,7 @@ def test_tracker__soon_forgets_a_slow_start() -> None:
     assert tracker.pace < 2.0
 
 
-def test_tracker__keeps_time_for_as_many_last_fits_as_may_be() -> None:
+def test_tracker__keeps_time_for_as_many_final_fits_as_may_be() -> None:
     clock = Clock()
     tracker = BudgetTracker(Budget(seconds=100.0), clock=clock)
     clock.now = together([1.0] * 4)
@@ -97,13 +94,13 @@ def test_tracker__keeps_time_for_as_many_last_fits_as_may_be() -> None:
     assert together([1.0] * tracker.affordable(costs, [50.0])) == free
 
 
-def test_tracker__last_fits_have_a_pace_of_their_own() -> None:
+def test_tracker__final_fits_have_a_pace_of_their_own() -> None:
     clock = Clock()
     tracker = BudgetTracker(Budget(seconds=100.0, candidates=4), clock=clock)
     clock.now = 10.0
     tracker.spend([2.5] * 4)
     assert tracker.affordable([1.0]) == 0
-    last = tracker.for_last_fits()
+    last = tracker.for_final_fits()
     assert last.pace == pytest.approx(tracker.pace)
     assert last.affordable([1.0] * 3) == 3
     clock.now = 60.0
@@ -116,7 +113,7 @@ def test_tracker__last_fits_have_a_pace_of_their_own() -> None:
 @pytest.mark.parametrize("speed", [0.3, 1.0, 2.0])
 @pytest.mark.parametrize("seed", range(5))
 def test_tracker__is_used_up_and_not_overdrawn(seconds: float, speed: float, seed: int) -> None:
-    """Costs are off by a factor of up to two, and nobody leaves the race early."""
+    """Costs are off by a factor of up to two, and nobody is pruned early."""
     rng, clock = np.random.default_rng(seed), Clock()
     tracker = BudgetTracker(Budget(seconds=seconds), clock=clock)
     costs = [0.5] * FEW + list(rng.choice([0.3, 0.6, 1.5], 10_000))

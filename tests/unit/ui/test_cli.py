@@ -105,7 +105,7 @@ def test_fit__takes_the_settings_of_the_call(run, table, monkeypatch):
             4,
         ),
         *("--checkpoint", "kept"),
-        *("--warps", "identity, logit", "--bounds", 0, 10),
+        *("--warps", "identity, logit", "--target-range", 0, 10),
     )
     assert (code, errors) == (2, "vbks: seen enough\n")
     assert seen == {
@@ -119,7 +119,7 @@ def test_fit__takes_the_settings_of_the_call(run, table, monkeypatch):
         "preset": "paper",
         "num_inducing": 7,
         "warps": ["identity", "logit"],
-        "bounds": (0.0, 10.0),
+        "target_range": (0.0, 10.0),
         "budget": 9.0,
         "checkpoint": Path("kept"),
         "seed": 4,
@@ -144,7 +144,7 @@ def test_spaces__have_names():
         (["data.csv", "--space", "RBF"], "unknown family 'RBF'"),
         (["data.csv", "--space", "SE,"], "expected a kernel in ''"),
         (["data.csv", "--warps", "root"], "root"),
-        (["data.csv", "--warps", "logit"], "bounds"),
+        (["data.csv", "--warps", "logit"], "target_range"),
         (["data.csv", "--out", "."], "'.' exists already"),
         (["data.csv", "--out", "data.csv", "--force"], "'data.csv' holds no selection"),
         (["data.csv", "--out", "a/b/c"], "there is no folder 'a/b' to write to"),

@@ -30,6 +30,7 @@ from vbks.grammar.expression import (
 from vbks.kernels.family import BUILT_IN, Family
 from vbks.kernels.given import GivenValues
 from vbks.kernels.gpflow import kernels as ours
+from vbks.kernels.gpflow.conversion import bindings, to_gpflow
 from vbks.kernels.gpflow.form import owner_of
 from vbks.kernels.gpflow.kernels import ConvexSum, FamilyKernel, Scaled
 from vbks.kernels.gpflow.opaque import (
@@ -63,6 +64,14 @@ class KernelReading:
         """The slots that ``theta`` and ``fixed`` are about."""
         return lay_out(self.expression, self.num_inputs, self.ard)
 
+    def to_gpflow(self) -> Kernel:
+        """A GPflow kernel at these values, of which those that are fixed are not trainable."""
+        kernel = to_gpflow(self.expression, self.num_inputs, theta=self.theta, ard=self.ard)
+        for parameter, slots, _ in bindings(kernel, self.layout):
+            if self.fixed[list(slots)].all():
+                gpflow.set_trainable(parameter, False)
+        return kernel
+
     @property
     def given(self) -> GivenValues:
         """The values as what a fit is given."""
@@ -83,14 +92,20 @@ def from_gpflow(kernel: Kernel, num_inputs: int | None = None) -> KernelReading:
     return _reading(part, num_inputs, num_inputs == 1 or _sizes(part) != {1})
 
 
-def read_standardised(kernel: Kernel, units: Units, ard: bool = True) -> KernelReading:
+def read_standardised(
+    kernel: Kernel | KernelReading, units: Units, ard: bool = True
+) -> KernelReading:
     """Read a GPflow kernel whose values are in a user's units as one for standardised rows.
+
+    What `from_gpflow` has read is taken as the kernel that it was read from.
 
     Lengthscales, periods, widths and places are told in standardised inputs, and variances in
     standardised targets. A line through all inputs becomes a sum of lines if the inputs have
     different scales. A kernel that becomes an opaque leaf is evaluated at the user's own inputs.
     With ``ard``, one lengthscale for several inputs becomes one for each.
     """
+    if isinstance(kernel, KernelReading):
+        kernel = kernel.to_gpflow()
     part, num_inputs = _read(kernel, len(units.x_scale), units)
     if not ard and max(_sizes(part), default=1) > 1:
         raise GrammarError(

@@ -6,14 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import RLock, Thread
-from typing import Any, Protocol
+from typing import Protocol
 
+from vbks.inference.evaluator import Evaluator
 from vbks.inference.progress import Quiet
 from vbks.inference.proposal import Proposal
 from vbks.inference.result import LocalFit
-from vbks.inference.workshop import Workshop
 from vbks.search.protocol import SearchState, Strategy
-from vbks.search.runner import Search
+from vbks.search.runner import SearchRunner
 
 
 class EarlyStrategy(Strategy, Protocol):
@@ -45,7 +45,8 @@ class _Lane:
         return [self.done[k] for k in sorted(self.done)]
 
 
-class AcrossDepths(Search):
+@dataclass
+class AcrossDepths(SearchRunner):
     """A search whose next depth begins as soon as workers have nothing else to do.
 
     While the last upper bounds of a depth are computed, children of the best that are known by
@@ -55,28 +56,25 @@ class AcrossDepths(Search):
     """
 
     strategy: EarlyStrategy
-
-    def __init__(self, *args: Any, **settings: Any) -> None:
-        super().__init__(*args, **settings)
-        self._lock = RLock()
-        self._state = SearchState()
-        self._lanes: list[_Lane] = []
-        """Lanes of the depth that is not done."""
-        self._early: list[_Lane] = []
-        """Lanes of the next depth."""
-        self._is_over = False
+    _lock: RLock = field(default_factory=RLock)
+    _state: SearchState = field(default_factory=SearchState)
+    _lanes: list[_Lane] = field(default_factory=list)
+    """Lanes of the depth that is not done."""
+    _early: list[_Lane] = field(default_factory=list)
+    """Lanes of the next depth."""
+    _is_over: bool = False
 
     @property
     def num_workers(self) -> int:
         """Chunks of work that are done at once; an executor that does not say it has one."""
-        return getattr(self.workshop.executor, "num_workers", 1)
+        return getattr(self.evaluator.executor, "num_workers", 1)
 
-    def run(self) -> SearchState:
+    def search(self) -> SearchState:
         """The last state."""
         budget = self.tracker.budget
         is_limited = not (math.isinf(budget.seconds) and math.isinf(budget.candidates))
         if is_limited or self.num_workers < 2:
-            return super().run()
+            return super().search()
         try:
             while self._begin_depth():
                 self._finish_depth()
@@ -101,19 +99,19 @@ class AcrossDepths(Search):
         """Have all of this depth fitted, here what nobody else has begun."""
         for lane in self._lanes:
             if lane.thread is None:
-                self._fit(lane, self.workshop)
+                self._fit(lane, self.evaluator)
         for lane in self._lanes:
             if lane.thread is not None:
                 lane.thread.join()
             if lane.error is not None:
                 raise lane.error
         with self._lock:
-            self.tracker.spend([self.price(p) for lane in self._lanes for p in lane.proposals])
+            self.tracker.spend([self.cost(p) for lane in self._lanes for p in lane.proposals])
             fits = [fit for lane in self._lanes for fit in lane.fits()]
             self._state = self.strategy.absorb(self._state, fits)
             self._note(self._state)
 
-    def _fit(self, lane: _Lane, workshop: Workshop) -> None:
+    def _fit(self, lane: _Lane, evaluator: Evaluator) -> None:
         def hear(fits: Mapping[int, LocalFit]) -> None:
             with self._lock:
                 if self._is_over:
@@ -121,7 +119,7 @@ class AcrossDepths(Search):
                 lane.done |= fits
                 self._begin_early()
 
-        fits = workshop.fit(lane.proposals, hear)
+        fits = evaluator.fit(lane.proposals, self.plan.search, hear)
         with self._lock:
             lane.done = dict(enumerate(fits))
 
@@ -143,7 +141,7 @@ class AcrossDepths(Search):
     def _fit_apart(self, lane: _Lane) -> None:
         """Fit in a thread of its own, without a word to the user; errors wait for the depth."""
         try:
-            self._fit(lane, replace(self.workshop, report=Quiet()))
+            self._fit(lane, replace(self.evaluator, report=Quiet()))
         except BaseException as error:
             lane.error = error
 

@@ -13,8 +13,9 @@ from vbks.inference.approximations.importance import (
     Target,
     estimate_evidences,
 )
+from vbks.inference.choices import make_context
 from vbks.inference.evaluator import fit_candidates
-from vbks.inference.settings import compare
+from vbks.inference.settings import FitSettings
 
 RNG = np.random.default_rng(0)
 
@@ -150,10 +151,10 @@ def test_what_cannot_be_integrated__has_no_estimate() -> None:
 def test_fits__have_evidences_that_agree_with_brute_force() -> None:
     x = np.linspace(0, 1, 12)
     data = prepare((x, np.sin(5 * x) + 0.1 * np.cos(40 * x)))
-    comparison, _ = compare(data, 1, inference="exact", posterior="full")
+    comparison, _ = make_context(data, 1, FitSettings(inference="exact", posterior="full"))
     texts = ("SE", "LIN")
     fits = fit_candidates(
-        texts, data, inference="exact", posterior="full", importance=True, race=False
+        texts, data, inference="exact", posterior="full", importance=True, prune=False
     )
     for fit in fits:
         posterior = comparison.log_posterior([fit.expression], comparison.final_evidence(1e-8))
@@ -175,7 +176,7 @@ def test_fits__have_evidences_that_agree_with_brute_force() -> None:
 def test_evidences__do_not_depend_on_others_in_the_list() -> None:
     x = np.linspace(0, 1, 15)
     data = prepare((x, np.sin(5 * x)))
-    settings = {"inference": "exact", "posterior": "laplace", "importance": True, "race": False}
+    settings = {"inference": "exact", "posterior": "laplace", "importance": True, "prune": False}
     (alone,) = fit_candidates(["SE"], data, **settings)
     together = fit_candidates(["LIN * PER", "SE"], data, **settings)[1]
     assert together.evidence == pytest.approx(alone.evidence, abs=1e-4)
@@ -183,7 +184,7 @@ def test_evidences__do_not_depend_on_others_in_the_list() -> None:
 
 def test_values__are_those_of_the_log_posterior() -> None:
     data = prepare((np.linspace(0, 1, 10), RNG.normal(size=10)))
-    comparison, _ = compare(data, 2, inference="exact")
+    comparison, _ = make_context(data, 2, FitSettings(inference="exact"))
     expressions = [fit.expression for fit in fit_candidates(["SE", "LIN + PER"], data)]
     posterior = comparison.log_posterior(expressions, comparison.final_evidence(1e-8))
     rows = np.array([0, 0, 1, 1, 1])

@@ -7,10 +7,10 @@ import pytest
 
 from vbks.errors import DataError
 from vbks.inference.bounds.upper_bounds import with_uppers, worth_bounding
-from vbks.inference.evaluator import Evaluator
-from vbks.inference.likelihoods.registry import make_likelihood
+from vbks.inference.choices import make_context
+from vbks.inference.evaluator import fit_candidates
 from vbks.inference.objectives.evidence import ExactEvidence
-from vbks.inference.settings import compare
+from vbks.inference.settings import FitSettings
 from vbks.kernels.bank.bank import Bank
 
 
@@ -21,10 +21,9 @@ def rows() -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_uppers__of_the_best_are_bounds_at_their_theta() -> None:
-    comparison, _ = compare(
-        rows(), 3, inference="collapsed", posterior="point", num_inducing=12, restarts=2
-    )
-    fits = Evaluator(comparison, race=False)(["SE", "LIN", "PER"])
+    settings = {"inference": "collapsed", "posterior": "point", "num_inducing": 12, "restarts": 2}
+    comparison, _ = make_context(rows(), 3, FitSettings(**settings))
+    fits = fit_candidates(["SE", "LIN", "PER"], rows(), prune=False, **settings)
     chosen = worth_bounding(fits, comparison, 2)
     assert len(chosen) == 2
     lowest = min(fits, key=lambda fit: fit.log_evidence("bic"))
@@ -36,13 +35,14 @@ def test_uppers__of_the_best_are_bounds_at_their_theta() -> None:
 
 
 def test_with_uppers__that_of_an_exact_fit_is_its_likelihood() -> None:
-    comparison, _ = compare(rows(), 1, inference="exact", posterior="point", restarts=2)
-    fits = Evaluator(comparison, race=False)(["SE"])
+    settings = {"inference": "exact", "posterior": "point", "restarts": 2}
+    comparison, _ = make_context(rows(), 1, FitSettings(**settings))
+    fits = fit_candidates(["SE"], rows(), prune=False, **settings)
     (fit,) = with_uppers(fits, comparison)
     assert fit.upper == fit.modes[0].log_likelihood
 
 
 def test_uppers__need_gaussian_noise() -> None:
-    comparison, _ = compare(rows(), 1, inference="exact")
+    comparison, _ = make_context(rows(), 1, FitSettings(inference="exact"))
     with pytest.raises(DataError, match="upper bounds need Gaussian noise"):
         worth_bounding([], replace(comparison, likelihood=make_likelihood("student_t")), 1)

@@ -12,6 +12,7 @@ import tensorflow as tf
 import tensorflow_probability as tfp
 
 from vbks.grammar.parser import parse
+from vbks.inference.choices import make_context
 from vbks.inference.paper.group import Group, draw_base_samples
 from vbks.inference.paper.settings import PaperSettings
 from vbks.inference.paper.training import (
@@ -22,7 +23,7 @@ from vbks.inference.paper.training import (
     train,
     with_lines_through_zero,
 )
-from vbks.inference.settings import compare
+from vbks.inference.settings import FitSettings
 from vbks.kernels.bank.bank import num_traces
 from vbks.kernels.gpflow.conversion import bindings, to_gpflow
 from vbks.predict.models.substitution import ParameterVector
@@ -42,15 +43,17 @@ def make_rows(num=N):
 
 
 def make_problem(posterior="point", expressions=EXPRESSIONS):
-    comparison, _ = compare(
+    comparison, _ = make_context(
         make_rows(),
         len(expressions),
-        inference="stochastic",
-        posterior=posterior,
-        num_inducing=M,
-        batch_size=B,
-        ard=False,
-        given=with_lines_through_zero(expressions, {}, 1),
+        FitSettings(
+            inference="stochastic",
+            posterior=posterior,
+            num_inducing=M,
+            batch_size=B,
+            ard=False,
+            given=with_lines_through_zero(expressions, {}, 1),
+        ),
     )
     Z = inducing_inputs(comparison.data, M, comparison.rng("inducing"))
     comparison = replace(comparison, inducing=Z)

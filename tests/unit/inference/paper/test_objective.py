@@ -10,12 +10,13 @@ import pytest
 import tensorflow as tf
 
 from vbks.grammar.parser import parse
+from vbks.inference.choices import make_context
 from vbks.inference.inducing import authors_inducing
 from vbks.inference.paper.group import Group, prior_factors
 from vbks.inference.paper.objective import Earlier, GivenTheta, Variables, gaussian_kl, interaction
 from vbks.inference.paper.settings import PaperSettings
 from vbks.inference.paper.state import EarlierFit, Learned, begun
-from vbks.inference.settings import compare
+from vbks.inference.settings import FitSettings
 from vbks.kernels.bank.bank import Bank
 from vbks.kernels.gpflow.conversion import to_gpflow
 from vbks.kernels.layout import lay_out
@@ -43,8 +44,12 @@ def best_q(model):
 
 
 def make_group(new, state, posterior="point"):
-    comparison, _ = compare(
-        new, 1, inference="stochastic", posterior=posterior, batch_size=new.num_rows, inducing=Z
+    comparison, _ = make_context(
+        new,
+        1,
+        FitSettings(
+            inference="stochastic", posterior=posterior, batch_size=new.num_rows, inducing=Z
+        ),
     )
     settings = PaperSettings(
         optimiser="sga", learning_rate=1e-8, sample_inducing=False, value_batches=1
@@ -54,7 +59,7 @@ def make_group(new, state, posterior="point"):
 
 def test_update__has_the_bound_and_the_optimum_of_all_rows():
     X, y = make_rows()
-    everything, _ = compare((X, y), 1, inference="stochastic", inducing=Z)
+    everything, _ = make_context((X, y), 1, FitSettings(inference="stochastic", inducing=Z))
     data = everything.data
     X, y = data.arrays()
     before, together = sgpr(X[:40], y[:40]), sgpr(X, y)
@@ -87,7 +92,7 @@ def test_update__without_news_stays_where_it_was():
     learned = Learned(earlier.mean, earlier.root, THETA, factor)
     state = begun(EXPRESSION, layout, (), 1e-6, learned, earlier)
     x, y = make_rows()
-    data = compare((x, y), 1, inference="stochastic", inducing=Z)[0].data
+    data = make_context((x, y), 1, FitSettings(inference="stochastic", inducing=Z))[0].data
     group = make_group(data, state, "full")
     assert group.earlier.precision.shape == (1, 6, 6)
     variables, eta = group.progress.variables, rng.normal(size=(5, 4))
@@ -105,7 +110,7 @@ def test_interaction__is_what_is_said():
     rng = np.random.default_rng(4)
     bank = Bank([EXPRESSION])
     (L,) = prior_factors(bank, THETA[np.newaxis], Z, [1e-6])
-    data = compare(make_rows(), 1, inference="stochastic", inducing=Z)[0].data
+    data = make_context(make_rows(), 1, FitSettings(inference="stochastic", inducing=Z))[0].data
     state = begun(EXPRESSION, lay_out(EXPRESSION, 1), (), 1e-6, Learned(L[0], L, THETA, np.eye(4)))
     fixed = make_group(data, state, "full").fixed
     now, then = (THETA + s * rng.normal(size=(3, 4)) for s in (0.1, 0.2))

@@ -9,9 +9,10 @@ from vbks.grammar.parser import parse
 from vbks.inference import climbing
 from vbks.inference.approximations.laplace import approximate
 from vbks.inference.candidate import make_candidate, stacked
+from vbks.inference.choices import make_context
 from vbks.inference.objectives.evidence import CollapsedEvidence
 from vbks.inference.objectives.svgp import FixedTheta, Moments, NaturalParameters
-from vbks.inference.settings import compare
+from vbks.inference.settings import FitSettings
 from vbks.inference.svgp.finalise import finish
 from vbks.kernels.bank.bank import Bank
 from vbks.kernels.priors import Priors
@@ -28,7 +29,9 @@ def compared(posterior, likelihood="gaussian"):
     if likelihood == "bernoulli":
         y = (f + 0.5 * rng.normal(size=300) > 0).astype(float)
     settings = {"posterior": posterior, "likelihood": likelihood}
-    return compare((X, y), 2, inference="stochastic", num_inducing=15, restarts=3, **settings)[0]
+    return make_context(
+        (X, y), 2, FitSettings(inference="stochastic", num_inducing=15, restarts=3, **settings)
+    )[0]
 
 
 def climbed(comparison):

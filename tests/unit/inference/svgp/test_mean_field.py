@@ -5,8 +5,10 @@ import tensorflow as tf
 
 from vbks.grammar.parser import parse
 from vbks.inference.candidate import make_candidate
+from vbks.inference.choices import make_context
+from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.inference.objectives.svgp import NaturalParameters
-from vbks.inference.settings import compare
+from vbks.inference.settings import FitSettings
 from vbks.inference.svgp.mean_field import MeanField
 from vbks.inference.svgp.stage import StochasticStage
 from vbks.kernels.gpflow.conversion import to_gpflow
@@ -19,8 +21,10 @@ def test_value__equals_svgp_that_is_not_whitened(likelihood):
     rng = np.random.default_rng(0)
     X = rng.uniform(-2, 2, size=(40, 1))
     y = np.sin(2 * X[:, 0]) + 0.2 * rng.normal(size=40)
-    comparison, _ = compare(
-        (X, y), 1, inference="stochastic", num_inducing=M, likelihood=likelihood
+    comparison, _ = make_context(
+        (X, y),
+        1,
+        FitSettings(inference="stochastic", num_inducing=M, likelihood=make_likelihood(likelihood)),
     )
     stage = StochasticStage.of([make_candidate(parse("SE + LIN"), comparison)], comparison)
     theta = 0.3 * rng.normal(size=(1, stage.bank.num_slots))

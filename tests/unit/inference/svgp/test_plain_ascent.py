@@ -7,8 +7,9 @@ import tensorflow as tf
 from vbks.grammar.parser import parse
 from vbks.inference.approximations.variational import entropy
 from vbks.inference.candidate import make_candidate
+from vbks.inference.choices import make_context
 from vbks.inference.objectives.svgp import Moments
-from vbks.inference.settings import compare
+from vbks.inference.settings import FitSettings
 from vbks.inference.svgp import plain_ascent as ascent
 from vbks.inference.svgp.stage import StochasticStage
 
@@ -23,7 +24,9 @@ def compared(posterior, likelihood="gaussian"):
     if likelihood == "bernoulli":
         y = (y > 0).astype(float)
     settings = {"posterior": posterior, "likelihood": likelihood, "ascent": "plain"}
-    return compare((X, y), 2, inference="stochastic", num_inducing=8, batch_size=40, **settings)[0]
+    return make_context(
+        (X, y), 2, FitSettings(inference="stochastic", num_inducing=8, batch_size=40, **settings)
+    )[0]
 
 
 def started(comparison):

@@ -7,8 +7,9 @@ from vbks.grammar.parser import parse
 from vbks.inference import climbing
 from vbks.inference import context as comparison_module
 from vbks.inference.candidate import make_candidate, stacked
+from vbks.inference.choices import make_context
 from vbks.inference.objectives.log_posterior import maximise
-from vbks.inference.settings import compare
+from vbks.inference.settings import FitSettings
 from vbks.inference.svgp import steps as rounds
 from vbks.inference.svgp.stage import StochasticStage
 from vbks.inference.svgp.steps import Batches, Walk
@@ -32,7 +33,7 @@ def comparison(data, monkeypatch):
 
 def compare_rows(data, **settings):
     usual = {"num_inducing": 20, "batch_size": 250, "restarts": 3}
-    made, _ = compare(data, 2, inference="stochastic", **{**usual, **settings})
+    made, _ = make_context(data, 2, FitSettings(inference="stochastic", **{**usual, **settings}))
     return made
 
 

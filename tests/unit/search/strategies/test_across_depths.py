@@ -18,10 +18,12 @@ from vbks.execution.devices import Devices
 from vbks.inference.progress import Quiet
 from vbks.inference.proposal import Proposal, structure_of
 from vbks.inference.result import LocalFit
+from vbks.inference.settings import FitStage
 from vbks.search.budget import Budget, BudgetTracker
 from vbks.search.methods import SKC
+from vbks.search.plan import Plan
 from vbks.search.protocol import SearchState
-from vbks.search.runner import Search
+from vbks.search.runner import SearchRunner
 from vbks.search.strategies.across_depths import AcrossDepths
 from vbks.search.strategies.interval import IntervalSearch
 
@@ -37,7 +39,7 @@ def fit_of(proposal: Proposal) -> LocalFit:
 
 
 @dataclass
-class Workshop:
+class Waiting:
     """Fits at once, and tells of the last first; the first of a list waits for early lists.
 
     Early lists are those that come from other threads than the first. They are told of as a whole
@@ -57,6 +59,7 @@ class Workshop:
     def fit(
         self,
         proposals: Sequence[Proposal],
+        stage: FitStage,
         tell: Callable[[Mapping[int, LocalFit]], object] = lambda fits: None,
     ) -> list[LocalFit]:
         is_early = current_thread() is not main_thread()
@@ -72,20 +75,28 @@ class Workshop:
         return fits
 
 
-def search(workshop: Workshop, kind: type[Search] = AcrossDepths, **settings: Any) -> Search:
+def search(
+    evaluator: Waiting, kind: type[SearchRunner] = AcrossDepths, **settings: Any
+) -> SearchRunner:
     budget = settings.pop("budget", Budget())
     strategy = IntervalSearch(**settings)
-    workshop.search = kind(strategy, workshop, BudgetTracker(budget))  # type: ignore[arg-type]
-    return workshop.search
+    stage = FitStage("collapsed", "point")
+    evaluator.search = kind(
+        strategy,
+        evaluator,
+        Plan(stage, stage),
+        BudgetTracker(budget),  # type: ignore[arg-type]
+    )
+    return evaluator.search
 
 
 def test_next_depth__begins_while_the_last_fit_is_waited_for() -> None:
-    workshop = Workshop(3)
-    state = search(workshop, max_depth=3).run()
-    kinds = [is_early for is_early, _ in workshop.lists]
+    evaluator = Waiting(3)
+    state = search(evaluator, max_depth=3).search()
+    kinds = [is_early for is_early, _ in evaluator.lists]
     assert kinds[:2] == [False, False], "which leaf is the best is known when all are"
     assert True in kinds
-    tried = [text for _, texts in workshop.lists for text in texts]
+    tried = [text for _, texts in evaluator.lists for text in texts]
     assert len(set(tried)) == len(tried) == len(state.fits)
     assert state.rounds == 4
     assert "depth 3 was reached" in state.ending
@@ -113,7 +124,7 @@ def parents_of(proposals: Sequence[Proposal]) -> set[Any]:
 
 
 def test_same_order__gives_the_same_search() -> None:
-    runs = [search(Workshop(3), max_depth=3).run() for _ in range(2)]
+    runs = [search(Waiting(3), max_depth=3).search() for _ in range(2)]
     first, second = ([str(fit.expression) for fit in state.fits] for state in runs)
     assert first == second
 
@@ -121,9 +132,9 @@ def test_same_order__gives_the_same_search() -> None:
 @pytest.mark.parametrize("settings", [{"num_workers": 1}, {"budget": Budget(candidates=1000)}])
 def test_one_worker_or_a_budget__makes_it_the_search_that_waits(settings: dict[str, Any]) -> None:
     num = settings.pop("num_workers", 3)
-    here, waits = Workshop(num), Workshop(num)
-    state = search(here, max_depth=3, **settings).run()
-    expected = search(waits, Search, max_depth=3, **settings).run()
+    here, waits = Waiting(num), Waiting(num)
+    state = search(here, max_depth=3, **settings).search()
+    expected = search(waits, SearchRunner, max_depth=3, **settings).search()
     assert here.lists == waits.lists and not any(is_early for is_early, _ in here.lists)
     assert state.expanded == expected.expanded
     assert [str(fit.expression) for fit in state.fits] == [
@@ -133,7 +144,7 @@ def test_one_worker_or_a_budget__makes_it_the_search_that_waits(settings: dict[s
 
 def test_error_in_an_early_list__reaches_the_caller() -> None:
     with pytest.raises(ZeroDivisionError, match="early"):
-        search(Workshop(3, breaks=True), max_depth=3).run()
+        search(Waiting(3, breaks=True), max_depth=3).search()
 
 
 @pytest.mark.slow

@@ -14,10 +14,11 @@ from vbks.grammar.canonical import canonical, structures
 from vbks.grammar.expression import Expression, leaves, num_leaves
 from vbks.grammar.parser import parse
 from vbks.grammar.space import K12, K144
+from vbks.inference.choices import make_context
 from vbks.inference.prior_grams import prior_grams
 from vbks.inference.proposal import Proposal, structure_of
 from vbks.inference.result import LocalFit
-from vbks.inference.settings import compare
+from vbks.inference.settings import FitSettings
 from vbks.search.protocol import SearchState
 from vbks.search.strategies.acquisition import UpperConfidenceBound
 from vbks.search.strategies.bayesopt import BayesianOptimisation
@@ -29,7 +30,7 @@ Judge = Callable[[Expression], float]
 @cache
 def known_grams() -> dict[Expression, Array]:
     """Of all structures of K144, computed once."""
-    comparison, _ = compare(make_data(), 1, inference="exact")
+    comparison, _ = make_context(make_data(), 1, FitSettings(inference="exact"))
     forms = list(structures(K144))
     return dict(zip(forms, prior_grams(forms, comparison, 8, 12), strict=True))
 

@@ -7,14 +7,16 @@ import pytest
 
 from vbks.data.training import prepare
 from vbks.data.warps import InverseSoftplus
-from vbks.errors import DataError
-from vbks.inference.settings import (
+from vbks.errors import DataError, SettingsError
+from vbks.inference.choices import (
     LEAST_INDUCING,
     MOST_INDUCING,
     NOISE_FLOOR,
     choose_bound,
-    compare,
+    make_context,
 )
+from vbks.inference.likelihoods.registry import make_likelihood
+from vbks.inference.settings import FitSettings
 
 PLENTY = 2**36
 LEAST = 64 * 2**20
@@ -96,12 +98,12 @@ def test_noise_that_is_not_gaussian__makes_fits_stochastic() -> None:
     [(10, 10), (30, LEAST_INDUCING), (400, 40), (60_000, MOST_INDUCING)],
 )
 def test_inducing_points__grow_with_the_root_of_the_rows(num_rows: int, expected: int) -> None:
-    comparison, _ = compare(make_rows(num_rows), 1)
+    comparison, _ = make_context(make_rows(num_rows), 1)
     assert comparison.num_inducing == expected
 
 
 def test_compare__says_what_it_chose() -> None:
-    comparison, notices = compare(make_rows(), 3, num_inducing=31)
+    comparison, notices = make_context(make_rows(), 3, FitSettings(num_inducing=31))
     assert comparison.num_inducing == 30
     assert notices == (
         "31 inducing points are more than the 30 rows: 30 are used.",
@@ -111,52 +113,60 @@ def test_compare__says_what_it_chose() -> None:
 
 def test_compare__passes_on_what_the_data_has_to_say() -> None:
     X, y = make_rows()
-    _, notices = compare((np.column_stack([X, np.ones(30)]), y), 1)
+    _, notices = make_context((np.column_stack([X, np.ones(30)]), y), 1)
     assert notices[0] == "input 2 has the value 1 in all rows and explains nothing."
 
 
 def test_jitter__is_the_noise_floor_of_exact_fits_and_that_of_gpflow_for_others() -> None:
     for inference, usual in (("exact", NOISE_FLOOR), ("collapsed", gpflow.config.default_jitter())):
-        assert compare(make_rows(), 1, inference=inference)[0].jitter == usual
-        assert compare(make_rows(), 1, inference=inference, jitter=1e-4)[0].jitter == 1e-4
+        assert make_context(make_rows(), 1, FitSettings(inference=inference))[0].jitter == usual
+        assert (
+            make_context(make_rows(), 1, FitSettings(inference=inference, jitter=1e-4))[0].jitter
+            == 1e-4
+        )
 
 
 def test_posterior__is_full_unless_fits_are_stochastic() -> None:
-    assert compare(make_rows(), 1)[0].posterior == "full"
-    assert compare(make_rows(), 1, inference="stochastic")[0].posterior == "point"
-    assert compare(make_rows(), 1, inference="stochastic", posterior="full")[0].posterior == "full"
+    assert make_context(make_rows(), 1)[0].posterior == "full"
+    assert make_context(make_rows(), 1, FitSettings(inference="stochastic"))[0].posterior == "point"
+    assert (
+        make_context(make_rows(), 1, FitSettings(inference="stochastic", posterior="full"))[
+            0
+        ].posterior
+        == "full"
+    )
 
 
 @pytest.mark.parametrize("name", ["inference", "posterior", "ascent"])
 def test_unknown_names__are_refused(name: str) -> None:
-    with pytest.raises(DataError, match=f"{name} is 'best', expected one of "):
-        compare(make_rows(), 1, **{name: "best"})
+    with pytest.raises(SettingsError, match=f"{name} is 'best', expected one of "):
+        make_context(make_rows(), 1, FitSettings(**{name: "best"}))
 
 
 @pytest.mark.parametrize("name", ["restarts", "batch_size", "num_inducing"])
 def test_counts_below_one__are_refused(name: str) -> None:
-    with pytest.raises(DataError, match=f"{name} is 0, expected a whole number from 1 on"):
-        compare(make_rows(), 1, **{name: 0})
+    with pytest.raises(SettingsError, match=f"{name} is 0, expected a whole number from 1 on"):
+        make_context(make_rows(), 1, FitSettings(**{name: 0}))
 
 
 def test_warp__goes_with_gaussian_noise_alone() -> None:
     X, y = make_rows()
     warped = prepare((X, 2 + y)).warped(InverseSoftplus(1.0))
-    assert compare(warped, 1)[0].data is warped
+    assert make_context(warped, 1)[0].data is warped
     message = "warp 'softplus', which goes with Gaussian noise alone, and the likelihood is Stud"
     with pytest.raises(DataError, match=message):
-        compare(warped, 1, likelihood="student_t")
+        make_context(warped, 1, FitSettings(likelihood=make_likelihood("student_t")))
 
 
 def test_chunks__are_as_large_as_memory_allows_in_stochastic_fits() -> None:
     def chunk_size(**settings: Any) -> int:
-        return compare(make_rows(), 1, num_inducing=30, **settings)[0].chunk_size
+        return make_context(make_rows(), 1, FitSettings(num_inducing=30, **settings))[0].chunk_size
 
-    assert chunk_size(inference="exact", batch_size=10**6, memory=LEAST) == 48
+    assert chunk_size(inference="exact", batch_size=10**6, memory_limit=LEAST) == 48
     sizes = [
-        chunk_size(inference="stochastic", batch_size=batch_size, memory=LEAST)
+        chunk_size(inference="stochastic", batch_size=batch_size, memory_limit=LEAST)
         for batch_size in (100, 2000, 10**6)
     ]
     assert sizes == [48, 11, 1]
-    full = chunk_size(inference="stochastic", batch_size=2000, memory=LEAST, posterior="full")
+    full = chunk_size(inference="stochastic", batch_size=2000, memory_limit=LEAST, posterior="full")
     assert full == 1

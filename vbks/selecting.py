@@ -1,0 +1,58 @@
+"""The choice of kernels for one target, from its rows to a selection."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from vbks.config import FitConfig
+from vbks.execution.fingerprint import Plain, fingerprint
+from vbks.execution.run_context import run_context
+from vbks.inference.progress import reporting
+from vbks.kernels.precision import check_precision
+from vbks.preparing import read_rows, under_warps, with_expressions
+from vbks.search.problem import SearchProblem
+from vbks.selection.paper import select_as_paper
+from vbks.selection.selection import Selection
+from vbks.selection.trace import trace_belief
+
+
+def select_kernels(X: Any, y: Any, config: FitConfig) -> Selection:
+    """Candidates fitted as the settings say, and the belief over them."""
+    check_precision()
+    began = time.perf_counter()
+    rows, mean_function = read_rows(X, y, config)
+    data = under_warps(rows, config)
+    config = with_expressions(config, next(iter(data.values())).units)
+
+    def digest() -> dict[str, Plain]:
+        return {"rows": fingerprint(rows), **config.digest()}
+
+    with (
+        reporting(config.progress) as report,
+        run_context(
+            config.executor, config.checkpoint, digest, config.fits.memory_limit, began
+        ) as run,
+    ):
+        if config.preset is not None:
+            return select_as_paper(data, config, config.preset, run, report)
+        problem = SearchProblem(rows, data, config.fits, config.expressions, config.families)
+        runner = config.method.runner(problem, config.budget, run, report, config.belief.prior)
+        result = runner.run()
+        _, notices = config.tried_warps
+        selection = Selection(
+            result.fits,
+            data,
+            config.belief.resolved(result.fits),
+            likelihood=config.fits.likelihood,
+            feature_names=rows.feature_names,
+            notices=(*result.notices, *notices),
+            time_inputs=rows.time_inputs,
+            steps=result.path,
+            untried=result.untried,
+            mean_function=mean_function,
+            settings=config.values(),
+        )
+        if config.trace:
+            selection = trace_belief(selection, runner.evaluator, runner.plan.final, config.trace)
+    return selection
