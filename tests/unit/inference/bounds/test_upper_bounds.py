@@ -9,6 +9,7 @@ from vbks.errors import DataError
 from vbks.inference.bounds.upper_bounds import with_uppers, worth_bounding
 from vbks.inference.choices import make_context
 from vbks.inference.evaluator import fit_candidates
+from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.inference.objectives.evidence import ExactEvidence
 from vbks.inference.settings import FitSettings
 from vbks.kernels.bank.bank import Bank
