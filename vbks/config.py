@@ -157,10 +157,6 @@ class FitConfig:
             return None
         return tuple(member for member in self.space if isinstance(member, Expression))
 
-    def values(self) -> dict[str, PlainValue]:
-        """All settings that affect fits, as a selection keeps them."""
-        return {name: as_value(value) for name, value in self.digest().items()}
-
     def digest(self) -> dict[str, Plain]:
         """All settings that fits depend on, by their names, for the folder that keeps them."""
         found = flat(plain_fields(self))

@@ -14,6 +14,7 @@ from vbks.preparing import read_rows, under_warps, with_expressions
 from vbks.search.problem import SearchProblem
 from vbks.selection.paper import select_as_paper
 from vbks.selection.selection import Selection
+from vbks.selection.settings import settings_of
 from vbks.selection.trace import trace_belief
 
 
@@ -51,7 +52,7 @@ def select_kernels(X: Any, y: Any, config: FitConfig) -> Selection:
             steps=result.path,
             untried=result.untried,
             mean_function=mean_function,
-            settings=config.values(),
+            settings=settings_of(config),
         )
         if config.trace:
             selection = trace_belief(selection, runner.evaluator, runner.plan.final, config.trace)

@@ -15,6 +15,7 @@ from vbks.search.paper import Trainer, begin
 from vbks.search.runner import failed_warps
 from vbks.selection.paper_updates import notices
 from vbks.selection.selection import Selection
+from vbks.selection.settings import settings_of
 from vbks.weights.settings import paper_settings
 
 
@@ -53,5 +54,5 @@ def select_as_paper(
         notices=(*rows.notices, *notices(training.record), *failed_warps(fits)),
         time_inputs=rows.time_inputs,
         training=training,
-        settings=config.values(),
+        settings=settings_of(config),
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
-from vbks.errors import DataError, FileError, VbksError
+from vbks.errors import DataError, FileError, SettingsError, VbksError
 from vbks.grammar.expression import Expression
 from vbks.grammar.parser import parse
 from vbks.grammar.space import K12, K144
@@ -85,7 +85,7 @@ def options(
 
 @app.command()
 def fit(
-    data: CsvFile,
+    data: Annotated[Path | None, typer.Argument(help="A CSV file with a header.")] = None,
     x: InputColumns = None,
     y: TargetColumn = None,
     out: Annotated[
@@ -138,8 +138,34 @@ def fit(
     ] = None,
     seed: Seed = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier selection.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print every setting and policy, and fit nothing.")
+    ] = False,
 ) -> None:
     """Choose kernels for a table, and save them for `vbks predict`."""
+    candidates = space_of(space)
+    names = warps if warps == "auto" else [name.strip() for name in warps.split(",")]
+    settings: dict[str, Any] = {
+        "space": candidates,
+        "method": method,
+        "belief": belief,
+        "weights": weights,
+        "inference": inference,
+        "preset": preset,
+        "num_inducing": inducing,
+        "warps": names,
+        "target_range": target_range,
+        "budget": budget,
+        "checkpoint": checkpoint,
+        "seed": seed,
+    }
+    if mean is not None:
+        settings["mean_function"] = mean
+    if explain:
+        _explain(settings)
+        return
+    if data is None:
+        raise SettingsError("there is no table to fit. Give a CSV file with a header.")
     from vbks.data.csv_files import choose_columns, describe, read_csv, with_dates, without_column
     from vbks.data.training import prepare
     from vbks.data.warp_choice import choose_warps
@@ -147,9 +173,9 @@ def fit(
     table, noise = without_column(with_dates(read_csv(data)), noise_column)
     columns = choose_columns(table, x or (), y)
     X, target = table[list(columns.inputs)], table[columns.target]
-    candidates = space_of(space)
-    names = warps if warps == "auto" else [name.strip() for name in warps.split(",")]
     choose_warps(names, prepare((X, target), noise_variance=noise), target_range)
+    if noise is not None:
+        settings["noise_variance"] = noise
     folder = Path(f"{data.stem}-vbks") if out is None else out
     _refuse_existing(folder, force)
     _refuse_unusable(folder)
@@ -157,26 +183,7 @@ def fit(
     _import_tensorflow()
     from vbks.api import fit as fit_rows
 
-    settings: dict[str, Any] = {"belief": belief, "weights": weights}
-    if mean is not None:
-        settings["mean_function"] = mean
-    if noise is not None:
-        settings["noise_variance"] = noise
-    selection = fit_rows(
-        X,
-        target,
-        space=candidates,
-        method=method,
-        inference=inference,
-        preset=preset,
-        num_inducing=inducing,
-        warps=names,
-        target_range=target_range,
-        budget=budget,
-        checkpoint=checkpoint,
-        seed=seed,
-        **settings,
-    )
+    selection = fit_rows(X, target, **settings)
     _print_belief(selection)
     selection.save(folder)
     typer.echo(f"Saved to {folder}. To predict: vbks predict {folder} new.csv")
@@ -275,6 +282,19 @@ def demo(
     from vbks.ui.demo import run
 
     run(budget, seed)
+
+
+def _explain(settings: dict[str, Any]) -> None:
+    """Print all settings and policies of a fit, with these in place of the usual ones."""
+    _import_tensorflow()
+    from rich.console import Console
+
+    from vbks.api import fit as fit_rows
+    from vbks.policies import Policies
+    from vbks.ui.explain import explained_arguments, explained_fields, explanation_table
+
+    Console().print(explanation_table(explained_arguments(fit_rows, settings)))
+    Console().print(explanation_table(explained_fields(Policies(), "policies.")))
 
 
 def _import_tensorflow() -> None:

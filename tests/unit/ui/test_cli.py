@@ -258,3 +258,16 @@ def test_fit__takes_a_line_and_known_noise(run, table):
     code, _, errors = run("fit", "noisy.csv", "--noise-column", "none", "--force")
     assert (code, errors.count("\n")) == (2, 1)
     assert "there is no column 'none'" in errors
+
+
+def test_explain__prints_settings_and_policies_and_fits_nothing(run, monkeypatch):
+    def fit(X, y=None, *, seed=0, **settings):
+        raise AssertionError("nothing is fitted")
+
+    monkeypatch.setattr("vbks.api.fit", fit)
+    code, output, errors = run("fit", "--explain", "--seed", 7)
+    assert (code, errors) == (0, "")
+    for text in ("seed", "7", "policies.search.slack", "policies.budget.few"):
+        assert text in output
+    code, _, errors = run("fit")
+    assert (code, errors) == (2, "vbks: there is no table to fit. Give a CSV file with a header.\n")
