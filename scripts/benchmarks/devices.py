@@ -290,7 +290,7 @@ def _apart(before: dict[str, float], after: dict[str, float]) -> float:
 
 def _shares(size: Size) -> Iterator[Figure]:
     for stage, share in _fitted(size, "here", 1, 1).shares.items():
-        is_asked = stage == "climbing"
+        is_asked = stage == "optimisation"
         yield Figure(
             f"Python's share of the time while {stage}",
             share,

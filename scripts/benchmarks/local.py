@@ -2,7 +2,7 @@
 
 Both count until the mean bound over ten kernels, named beforehand, is within a nat per thousand
 rows of the best that either reaches. The loop trains these ten, one after the other, from the θ
-that our first look has found, which it gets for nothing; its time is scaled to as many kernels as
+that our screening has found, which it gets for nothing; its time is scaled to as many kernels as
 ours fits. A loop that has not arrived after its last step counts with the time it took until then.
 """
 
@@ -32,13 +32,15 @@ from vbks.grammar.parser import parse
 from vbks.grammar.space import K144
 from vbks.inference.candidate import make_candidate
 from vbks.inference.choices import make_context
-from vbks.inference.climbing import look
 from vbks.inference.context import FitContext
 from vbks.inference.evaluator import fit_candidates
 from vbks.inference.result import LocalFit
+from vbks.inference.rungs import run_rung
 from vbks.inference.settings import FitSettings
+from vbks.inference.svgp.minibatches import StepBatches
 from vbks.inference.svgp.stage import StochasticStage
-from vbks.inference.svgp.steps import Batches, Walk, take_round
+from vbks.inference.svgp.steps import take_step
+from vbks.inference.svgp.trajectory import NewtonTrajectory
 from vbks.kernels.gpflow.conversion import to_gpflow
 
 TEN = (
@@ -199,7 +201,9 @@ class _Loop:
         self.case, self.rows, self.seed = case, rows, seed
         self.comparison = _comparison(rows, case, seed)
         candidates = [make_candidate(e, self.comparison, None) for e in expressions]
-        self.starts = [candidate.thetas[0] for candidate in look(candidates, self.comparison)]
+        rungs = self.comparison.screening.rungs
+        screened = run_rung(candidates, self.comparison, rungs[1])
+        self.starts = [candidate.thetas[0] for candidate in screened]
         self.expressions = expressions
 
     def train(self) -> Curves:
@@ -299,19 +303,21 @@ def _mapped(num_rows: int, folder: Path, seed: int) -> tuple[Array, Array]:
 
 
 class _Step:
-    """One round of stochastic fits, again and again, at the same θ."""
+    """One SVGP step of stochastic fits, again and again, at the same θ."""
 
     def __init__(self, rows: TrainingData, context: Context) -> None:
         case = Case("", rows.num_rows, 100, 128, 48, 0, 0, 0, 0.0)
         comparison = _comparison(rows, case, context.seed)
         candidates = [make_candidate(e, comparison, None) for e in K144[::3]]
         self.stage = StochasticStage.of(candidates, comparison)
-        self.walks = [Walk(c, c.layout.prior_mean) for c in candidates]
-        self.batches = Batches(comparison, len(candidates))
+        self.trajectories = [
+            NewtonTrajectory(c, c.layout.prior_mean, comparison.svgp) for c in candidates
+        ]
+        self.batches = StepBatches(comparison, len(candidates))
         self.take()
 
     def take(self) -> float:
-        """Seconds of one round."""
+        """Seconds of one step."""
         began = time.perf_counter()
-        take_round(self.stage, self.walks, self.batches, None, renew=False)
+        take_step(self.stage, self.trajectories, self.batches, None, renew=False)
         return time.perf_counter() - began

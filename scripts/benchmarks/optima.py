@@ -31,12 +31,13 @@ from vbks.data.training import TrainingData, prepare
 from vbks.grammar.expression import Expression
 from vbks.grammar.parser import parse
 from vbks.inference.candidate import make_candidate
-from vbks.inference.choices import RESTARTS, make_context
-from vbks.inference.climbing import CLIMB_EVALUATIONS, look_starts, move_parts
+from vbks.inference.choices import make_context
 from vbks.inference.context import FitContext
 from vbks.inference.evaluator import fit_candidates
+from vbks.inference.moves import move_parts
 from vbks.inference.objectives.log_posterior import maximise
 from vbks.inference.result import LocalFit
+from vbks.inference.rungs import screening_plan
 from vbks.inference.settings import FitSettings
 from vbks.kernels.layout import lay_out
 from vbks.kernels.starts.first_steps import start_scales
@@ -122,13 +123,14 @@ def _found_by(fit: LocalFit, data: TrainingData, seed: int) -> Iterator[str]:
         data, 1, FitSettings(inference="exact", posterior="point", prior="flat", seed=seed)
     )
     layout = lay_out(fit.expression)
-    num, _ = look_starts(layout, RESTARTS)
+    rungs = comparison.screening.rungs
+    num, _ = screening_plan(layout, comparison, rungs[0])
     rng = candidate_rng(seed, fit.expression)
     starts = draw_starts(layout, comparison.summaries, num, rng)
     evidence = comparison.final_evidence(comparison.jitter)
     posterior = comparison.log_posterior([fit.expression] * num, evidence)
     scales = start_scales(layout, comparison.summaries, starts)
-    found = maximise(posterior, starts, CLIMB_EVALUATIONS, None, scales)
+    found = maximise(posterior, starts, rungs[-1].evaluations, None, scales)
     wanted = fit.modes[0].log_likelihood + fit.modes[0].log_prior - SAME
     for row, (theta, value) in enumerate(zip(found.x, -found.loss, strict=True)):
         name = NAMES.get(row, f"{'near the suggested' if row % 2 else 'drawn'} ({row})")

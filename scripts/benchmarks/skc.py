@@ -40,10 +40,12 @@ from vbks.inference.bounds.sandwich import sandwich_of
 from vbks.inference.bounds.upper_bounds import with_uppers
 from vbks.inference.candidate import make_candidate
 from vbks.inference.choices import make_context
-from vbks.inference.climbing import CLIMB_EVALUATIONS, climb, climb_from, finish, look_starts
 from vbks.inference.context import FitContext
+from vbks.inference.finalise import finalise
 from vbks.inference.inducing import choose_inducing
+from vbks.inference.optimise import optimise_from
 from vbks.inference.result import LocalFit
+from vbks.inference.rungs import optimise, screening_plan
 from vbks.inference.settings import FitSettings, ThetaPrior
 from vbks.kernels.bank.bank import Bank
 from vbks.kernels.starts.starts import candidate_rng, draw_starts
@@ -195,15 +197,17 @@ def _fit(
 ) -> list[LocalFit]:
     """Fits from all starts, with upper bounds."""
     comparison, _ = _compare(rows, len(expressions), Z, seed, prior)
-    fits = []
+    fits: list[LocalFit] = []
+    rungs = comparison.screening.rungs
     for expression in expressions:
         candidate = make_candidate(expression, comparison, None, None)
-        num, _ = look_starts(candidate.layout, RESTARTS)
+        num, _ = screening_plan(candidate.layout, comparison, rungs[0])
         rng = candidate_rng(seed, expression)
         starts = draw_starts(candidate.layout, comparison.summaries, num, rng)
         evidence = comparison.final_evidence(candidate.jitter)
-        climbed = climb_from([candidate], [starts], comparison, evidence, [()], CLIMB_EVALUATIONS)
-        fits += finish(climbed, comparison)
+        evaluations = rungs[-1].evaluations
+        found = optimise_from([candidate], [starts], comparison, evidence, [()], evaluations)
+        fits += finalise(found, comparison)
     return with_uppers(fits, comparison)
 
 
@@ -216,7 +220,7 @@ def _refined(fits: Sequence[LocalFit], rows: TrainingData, num: int, seed: int) 
     Z = np.unique(X[pivots[: min(num, rank)] - 1], axis=0)
     comparison, _ = _compare(rows, 1, Z, seed, "flat")
     candidate = make_candidate(best.expression, comparison, None, best)
-    return with_uppers(finish(climb([candidate], comparison), comparison), comparison)[0]
+    return with_uppers(finalise(optimise([candidate], comparison), comparison), comparison)[0]
 
 
 def _compare(

@@ -15,7 +15,7 @@ import vbks
 from vbks.arrays import Array
 from vbks.errors import DataError, FileError, GrammarError
 from vbks.grammar import families
-from vbks.inference import climbing
+from vbks.inference import moves
 from vbks.inference.evaluator import fit_candidates
 from vbks.inference.result import LocalFit
 from vbks.inference.svgp import plain_ascent as ascent
@@ -136,7 +136,7 @@ def test_fit__starts_from_values_that_are_free(monkeypatch: pytest.MonkeyPatch) 
     theirs = Periodic(SquaredExponential(80.0, lengthscales=0.5), period=11.0)
     moved = fit([theirs], restarts=1, posterior="laplace")
     assert value_of(moved, moved.best, ".period") == pytest.approx(TRUE_PERIOD, rel=0.05)
-    monkeypatch.setattr(climbing, "MOVES", ())
+    monkeypatch.setattr(moves, "MOVES", ())
     selection = fit([theirs], restarts=1, posterior="laplace")
     assert not selection.best.fixed
     assert selection.best.restarts == 1

@@ -31,7 +31,7 @@ LAYERS = (
     "inference.objectives",
     "inference.approximations",
     "inference.inducing inference.progress inference.proposal inference.result",
-    "inference.screening inference.svgp.policy",
+    "inference.screening inference.seeds inference.svgp.policy",
     "policies",
     "inference.settings",
     "inference.context",

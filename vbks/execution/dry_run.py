@@ -150,9 +150,9 @@ def _planned(works: Sequence[Work], num_workers: int) -> list[PlannedChunk]:
                 PlannedChunk(
                     placed(work.name, f"device {i}", members),
                     comparison.bound,
-                    comparison.num_look_rows if is_look else _num_rows(comparison),
+                    comparison.num_screening_rows if is_look else _num_rows(comparison),
                     None if is_look or comparison.bound == "exact" else comparison.num_inducing,
-                    comparison.look_bytes() if is_look else comparison.fit_bytes(len(members)),
+                    comparison.screening_bytes() if is_look else comparison.fit_bytes(len(members)),
                     work.cost(k),
                 )
             )

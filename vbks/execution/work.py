@@ -54,7 +54,7 @@ class Work:
         """Results for the members of chunk k, with the time that it took."""
         stage = self.stage
         if self.is_long and self.scratches:
-            stage = partial(stage, scratch=self.scratches[k])
+            stage = partial(stage, stage_state=self.scratches[k])
         began = time.perf_counter()
         done = self._safely(stage, self.chunks[k])
         share = (time.perf_counter() - began) / len(done)

@@ -16,15 +16,12 @@ from vbks.kernels.given import GivenValues
 from vbks.kernels.layout import Layout, lay_out
 from vbks.kernels.starts.inheritance import Parent
 
-EARLIER_MODES = 2
-"""Modes of an earlier fit that are gone on from: a third has hardly any weight."""
-
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """An expression with the best θ so far [S, H], best first, and their log posteriors [S].
 
-    ``factor`` [H, H] is that of q(θ), where the climb has found it already; ``has_begun`` says that
+    ``factor`` [H, H] is that of q(θ), where it was found already; ``has_begun`` says that
     θ comes from an earlier fit. ``given`` are values of θ to hold and to start from.
     """
 
@@ -38,7 +35,7 @@ class Candidate:
     restarts: int = 0
     converged: bool = False
     seconds: float = 0.0
-    race: tuple[PruningStep, ...] = ()
+    pruning: tuple[PruningStep, ...] = ()
     reason: str = ""
     has_begun: bool = False
     given: GivenValues | None = None
@@ -61,11 +58,11 @@ class Candidate:
 
     @property
     def is_going(self) -> bool:
-        """Whether the candidate has neither failed nor been left behind."""
-        return not self.reason and all(step.went_on for step in self.race)
+        """Whether the candidate has neither failed nor been pruned."""
+        return not self.reason and all(step.went_on for step in self.pruning)
 
     def joined(self, other: Candidate) -> Candidate:
-        """With the optima of both, best first, of which another look has found some."""
+        """With the optima of both, best first, of which another screening has found some."""
         order = np.argsort(-np.concatenate([self.values, other.values]), kind="stable")
         return replace(
             self,
@@ -92,7 +89,7 @@ def make_candidate(
         expression, layout, comparison.jitter, parent, given=comparison.given.get(expression)
     )
     if earlier is not None and earlier.modes:
-        modes = earlier.modes[:EARLIER_MODES]
+        modes = earlier.modes[: comparison.screening.earlier_modes]
         candidate = replace(
             candidate,
             thetas=np.stack([mode.mean for mode in modes]),
@@ -140,7 +137,7 @@ def local_fit(candidate: Candidate, comparison: FitContext) -> LocalFit:
         converged=candidate.converged,
         restarts=candidate.restarts,
         seconds=candidate.seconds,
-        race=candidate.race,
+        pruning=candidate.pruning,
         warp=comparison.data.units.warp,
         log_jacobian=comparison.data.log_jacobian,
     )
@@ -152,11 +149,11 @@ def failed_fit(candidate: Candidate, comparison: FitContext, reason: str) -> Loc
 
 
 def unfinished(candidate: Candidate, comparison: FitContext) -> LocalFit:
-    """The fit of a candidate that failed, or left the race with the bound it had."""
+    """The fit of a candidate that failed, or was pruned with the value it had."""
     if candidate.reason:
         return failed_fit(candidate, comparison, candidate.reason)
-    last = candidate.race[-1]
-    num_rows = comparison.seen_by(last.stage)
+    last = candidate.pruning[-1]
+    num_rows = comparison.num_rows_of(comparison.screening.rung(last.stage))
     at_some = num_rows < comparison.num_rows
     stage = f"{last.stage} at {num_rows} rows" if at_some else last.stage
     mode = Mode(

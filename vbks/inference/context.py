@@ -1,4 +1,4 @@
-"""What all candidates of one comparison share: rows, bound, inducing inputs, priors."""
+"""What all candidates that are compared share: rows, bound, inducing inputs, priors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from vbks.inference.likelihoods.likelihood import Likelihood
 from vbks.inference.objectives.evidence import CollapsedEvidence, ExactEvidence
 from vbks.inference.objectives.log_posterior import ELEMENTS_AT_ONCE, Evidence, LogPosterior
 from vbks.inference.result import Ascent, Bound, Posterior
-from vbks.inference.screening import ScreeningPolicy
+from vbks.inference.screening import Rung, RungRows, ScreeningPolicy
+from vbks.inference.seeds import Seed
 from vbks.inference.svgp.policy import SvgpPolicy
 from vbks.kernels.given import GivenValues
 from vbks.kernels.layout import Layout
@@ -27,76 +28,13 @@ from vbks.kernels.parameters import NormalPrior, Prior
 from vbks.kernels.priors import Priors, slot_priors
 from vbks.kernels.starts.policy import StartPolicy
 
-SUMMARY_ROWS = 20_000
-"""Rows in which periods are sought: a periodogram of 20,000 rows takes a fraction of a second."""
-
-LOOK_ROWS = 500
-"""Rows of a sparse first look at a large data set: a candidate then costs a few milliseconds for
-each step."""
-
-LOOK_INDUCING = 50
-"""Inducing points of the first look of stochastic fits, with `LOOK_ROWS` rows: a candidate then
-costs a few milliseconds for each step."""
-
-LOOK_ELEMENTS = 300**2
-"""Numbers in the kernel matrices of a sparse first look of collapsed fits, which set its inducing
-points. With few inducing points short lengthscales look worse than they are, and their starts are
-lost."""
-
-EXACT_LOOK_ROWS = (150, 250)
-"""Rows of an exact look: half of all, or four for each inducing point, within these limits. An
-evaluation of half the rows takes a fifth of the time. If fits are exact, too, rows along one input
-are in runs of neighbours."""
-
-FEW_INDUCING = 64
-"""Inducing points below which looks at collapsed fits are exact: with few, climbs do not reach
-optima that their bound has, while it is easily climbed from where the exact one has them."""
-
-LARGEST_LOOK = 500**2
-"""Numbers in the kernel matrices of a candidate up to which collapsed looks need no short cut."""
-
-MIDDLE_ELEMENTS = 1_000_000
-"""Numbers in the kernel matrices of a collapsed fit to the intermediate subset of rows, which is
-optimised before all rows. The subset shows at less cost which of several optima is the best."""
-
-MIDDLE_ROWS = 400
-"""Rows of the intermediate subset of exact fits, which is optimised before all rows. It shows at
-less cost which of several optima is the best."""
-
-LARGE = 2.0
-"""Use the intermediate subset only if N exceeds this many times its size: else it saves little."""
-
-CHUNK = 48
-"""Up to this many candidates are worked on together: enough to fill a device."""
-
-CHUNK_ELEMENTS = 1_200_000
-"""Up to this many numbers are in the kernel matrices of the candidates of a chunk. Chunks are then
-small enough to distribute, and take less than a minute in most cases, which is what an interruption
-may cost."""
-
-IMPORTANCE_SAMPLES = (128, 4096)
-"""Fewest and most samples of θ by which an evidence is estimated."""
-
-IMPORTANCE_ELEMENTS = 20_000_000
-"""Numbers in the kernel matrices of all samples of θ together by which an evidence is estimated:
-about a second of work. The number of samples stays within `IMPORTANCE_SAMPLES`."""
-
-IMPORTANCE_LIMIT = 1_000_000
-"""Evidences are not estimated by samples of θ if the kernel matrices of one sample have more
-numbers than this: q(θ) is close to Gaussian there anyway."""
-
 PARAMETER_SD = 1.0
-"""Prior standard deviation of the logarithm of a likelihood's parameter around the value it came
-with."""
-
-POSTERIOR_SAMPLES = 8
-"""Samples of q(θ) over which a stochastic bound is averaged."""
-
-SMALL = 100 * 2000
-"""Numbers in the kernel matrices of one candidate up to which stochastic fits take all rows."""
+"""The logarithm of a likelihood's parameter has this prior standard deviation around the value it
+came with: a part of the model."""
 
 WORK_ARRAYS = 12
-"""Arrays as large as the kernel matrices that an evaluation with gradient holds at most."""
+"""An evaluation with gradient holds at most this many arrays as large as its kernel matrices: a
+measured fact of the implementation."""
 
 Batch = tuple[Array, Array]
 
@@ -141,9 +79,11 @@ class FitContext:
         """Samples of θ for the evidence of a candidate; none where an evaluation is expensive."""
         if not self.importance or self.posterior == "point" or self.bound == "stochastic":
             return 0
-        if self._elements > IMPORTANCE_LIMIT:
+        policy = self.screening
+        if self._elements > policy.importance_limit:
             return 0
-        return int(np.clip(IMPORTANCE_ELEMENTS // self._elements, *IMPORTANCE_SAMPLES))
+        num = policy.importance_elements // self._elements
+        return int(np.clip(num, *policy.importance_samples))
 
     @property
     def num_rows(self) -> int:
@@ -163,14 +103,14 @@ class FitContext:
     @property
     def chunk_size(self) -> int:
         """Candidates that are worked on together, as many as time and memory allow."""
-        elements, most = self._elements, CHUNK
+        elements, most = self._elements, self.screening.chunk_candidates
         if self.bound == "stochastic":
             elements = self._batch_elements
             most = min(most, self.memory // self._bytes_of(self._samples * elements))
-        return max(1, min(most, CHUNK_ELEMENTS // elements))
+        return max(1, min(most, self.screening.chunk_elements // elements))
 
-    def look_bytes(self) -> int:
-        """Bytes at most that first looks at a chunk of candidates take."""
+    def screening_bytes(self) -> int:
+        """Bytes at most that the screening of a chunk of candidates takes."""
         return self._bytes_of(self._elements_at_once)
 
     def fit_bytes(self, num_candidates: int) -> int:
@@ -190,7 +130,7 @@ class FitContext:
 
     @property
     def _samples(self) -> int:
-        return POSTERIOR_SAMPLES if self.bounds_theta else 1
+        return self.svgp.samples if self.bounds_theta else 1
 
     @property
     def _batch_elements(self) -> int:
@@ -205,20 +145,20 @@ class FitContext:
         """Inducing inputs: [M, D], the same for all candidates."""
         if self.inducing is not None:
             return self.inducing
-        X, _ = self.data.sample(SUMMARY_ROWS, self.rng("sample"))
-        return choose_inducing(X, self.num_inducing, self.rng("inducing"))
+        X, _ = self.data.sample(self.screening.summary_rows, self.rng(Seed.SUMMARY_ROWS))
+        return choose_inducing(X, self.num_inducing, self.rng(Seed.INDUCING))
 
     @cached_property
     def summaries(self) -> tuple[InputSummary, ...]:
         """What starts need to know of the inputs."""
-        X, y = self.some_rows(SUMMARY_ROWS, "sample")
+        X, y = self.some_rows(self.screening.summary_rows, Seed.SUMMARY_ROWS)
         return summarise_inputs(X, self.likelihood.pseudo_targets(y))
 
-    def some_rows(self, num: int, purpose: str) -> Batch:
+    def some_rows(self, num: int, purpose: Seed) -> Batch:
         """Rows at random for one purpose, of all there are: ``num`` of them, or all."""
         return self.some_data(num, purpose).arrays()
 
-    def some_data(self, num: int, purpose: str) -> TrainingData:
+    def some_data(self, num: int, purpose: Seed) -> TrainingData:
         """The same with the noise that is known of them."""
         return (self.whole or self.data).sampled(num, self.rng(purpose))
 
@@ -242,14 +182,28 @@ class FitContext:
         return (NormalPrior(self.likelihood.parameter_start, PARAMETER_SD), *priors[1:])
 
     def final_theta(self, theta: Array) -> Array:
-        """θ [H] of a look as the start of a fit: looks take all noise as Gaussian."""
+        """θ [H] of a screening as the start of a fit: a screening takes all noise as Gaussian."""
         if self.likelihood.is_gaussian:
             return theta
         return np.concatenate([[self.likelihood.parameter_start], theta[1:]])
 
-    def rng(self, purpose: str) -> np.random.Generator:
-        """A generator for one purpose, whatever was drawn for others."""
-        return np.random.default_rng([self.seed, *purpose.encode()])
+    def rng(self, purpose: Seed, detail: str = "") -> np.random.Generator:
+        """A generator for one purpose, or a detail of it, whatever was drawn for others."""
+        return np.random.default_rng([self.seed, *f"{purpose.value}{detail}".encode()])
+
+    def evidence(self, rows: RungRows, jitter: float) -> Evidence:
+        """The objective of a rung that sees these rows."""
+        if rows == "screening":
+            return self.screening_evidence(jitter)
+        if rows == "intermediate":
+            return self.intermediate_evidence(jitter)
+        return self.final_evidence(jitter)
+
+    def num_rows_of(self, rung: Rung) -> int:
+        """Rows that a rung sees, about."""
+        if rung.rows == "screening":
+            return self.num_screening_rows
+        return self.num_intermediate_rows if rung.rows == "intermediate" else self.num_rows
 
     def final_evidence(self, jitter: float) -> Evidence:
         """The objective of exact and collapsed fits."""
@@ -258,105 +212,101 @@ class FitContext:
         return CollapsedEvidence(*self.data.arrays(), self.Z, jitter, self.data.known_noise)
 
     @property
-    def has_middle(self) -> bool:
+    def has_intermediate(self) -> bool:
         """Whether a fit to some of the rows is much cheaper than one to all."""
-        return self.bound != "stochastic" and self.num_rows > LARGE * self.num_middle_rows
+        most = self.screening.intermediate_factor * self.num_intermediate_rows
+        return self.bound != "stochastic" and self.num_rows > most
 
     @property
-    def num_middle_rows(self) -> int:
-        """Rows of fits that are half way from a look to the end."""
+    def num_intermediate_rows(self) -> int:
+        """Rows of fits that are half way from a screening to the end."""
         if self.bound == "exact":
-            return MIDDLE_ROWS
+            return self.screening.intermediate_rows
         M = self.num_inducing
-        return max(M, MIDDLE_ELEMENTS // M - M)
+        return max(M, self.screening.intermediate_elements // M - M)
 
-    def middle_evidence(self, jitter: float) -> Evidence:
+    def intermediate_evidence(self, jitter: float) -> Evidence:
         """The objective of an exact or collapsed fit to some of the rows."""
-        num = self.num_middle_rows
+        num = self.num_intermediate_rows
         if self.bound == "exact":
-            return _exact(self._in_runs(num, "rows of the middle"), jitter)
-        rows = self.data.sampled(num, self.rng("rows of the middle"))
+            return _exact(self._in_runs(num, Seed.INTERMEDIATE_ROWS), jitter)
+        rows = self.data.sampled(num, self.rng(Seed.INTERMEDIATE_ROWS))
         return CollapsedEvidence(*rows.arrays(), self.Z, jitter, rows.known_noise)
 
-    def _in_runs(self, num: int, purpose: str) -> TrainingData:
+    def _in_runs(self, num: int, purpose: Seed) -> TrainingData:
         """A sample of ``num`` rows, along one input in runs of neighbours."""
         if self.data.is_in_order:
             return self.data.in_runs(num)
         return self.data.sampled(num, self.rng(purpose))
 
-    def look_evidence(self, jitter: float) -> Evidence:
+    def screening_evidence(self, jitter: float) -> Evidence:
         """A cheap objective: the final one if that is cheap, else one of few rows."""
-        if self.looks_at_all:
+        if self.screens_all_rows:
             return self.final_evidence(jitter)
-        rows = self.look_rows
-        if self.looks_exactly:
+        rows = self.screening_rows
+        if self.screens_exactly:
             return _exact(rows, jitter)
         X, y = rows.arrays()
-        Z = choose_inducing(X, self._look_inducing(len(X)), self.rng("look"))
+        Z = choose_inducing(X, self._screening_inducing(len(X)), self.rng(Seed.SCREENING_INDUCING))
         targets = self.likelihood.pseudo_targets(y)
-        return CollapsedEvidence(X, targets, Z, max(jitter, self.look_jitter), rows.known_noise)
+        jitter = max(jitter, self.screening_jitter)
+        return CollapsedEvidence(X, targets, Z, jitter, rows.known_noise)
 
-    def _look_inducing(self, num_rows: int) -> int:
+    def _screening_inducing(self, num_rows: int) -> int:
+        policy = self.screening
         if self.bound == "stochastic":
-            return min(self.num_inducing, LOOK_INDUCING)
-        affordable = int(0.5 * (math.sqrt(num_rows**2 + 4 * LOOK_ELEMENTS) - num_rows))
-        return min(self.num_inducing, affordable)
+            return min(self.num_inducing, policy.screening_inducing)
+        total = math.sqrt(num_rows**2 + 4 * policy.screening_elements)
+        return min(self.num_inducing, int(0.5 * (total - num_rows)))
 
     @property
-    def look_jitter(self) -> float:
-        """Of sparse looks."""
+    def screening_jitter(self) -> float:
+        """The least jitter of sparse screenings."""
         return 1e-6
 
     @cached_property
-    def look_rows(self) -> TrainingData:
-        """Rows of a first look."""
-        num = self.num_look_rows
+    def screening_rows(self) -> TrainingData:
+        """The rows of a screening."""
+        num = self.num_screening_rows
         if self.bound == "exact":
-            return self._in_runs(num, "rows of the look")
-        return self.data.sampled(num, self.rng("rows of the look"))
+            return self._in_runs(num, Seed.SCREENING_ROWS)
+        return self.data.sampled(num, self.rng(Seed.SCREENING_ROWS))
 
     @property
     def is_small(self) -> bool:
         """Whether all rows together cost no more than the minibatches of a step."""
-        fits = self._elements <= SMALL
+        fits = self._elements <= self.svgp.small_elements
         return fits and self.likelihood.is_gaussian
 
     @property
-    def num_look_rows(self) -> int:
-        """Rows that a first look sees, about."""
-        if self.looks_at_all:
+    def num_screening_rows(self) -> int:
+        """Rows that a screening sees, about."""
+        if self.screens_all_rows:
             return self.num_rows
-        if self.looks_exactly:
+        if self.screens_exactly:
             enough = self.num_rows // 2 if self.bound == "exact" else 4 * self.num_inducing
-            return min(int(np.clip(enough, *EXACT_LOOK_ROWS)), self.num_rows)
-        return min(LOOK_ROWS, self.num_rows)
-
-    def seen_by(self, stage: str) -> int:
-        """Rows that a stage of the race sees, about."""
-        if stage in ("glance", "look"):
-            return self.num_look_rows
-        if stage == "first climb" and self.has_middle:
-            return self.num_middle_rows
-        return self.num_rows
+            limits = self.screening.exact_screening_rows
+            return min(int(np.clip(enough, *limits)), self.num_rows)
+        return min(self.screening.screening_rows, self.num_rows)
 
     @property
-    def looks_at_all(self) -> bool:
-        """Whether a first look has the objective of the fit, as that is cheap."""
+    def screens_all_rows(self) -> bool:
+        """Whether a screening has the objective of the fit, as that is cheap."""
         if self.bound == "exact":
-            return self.num_rows <= EXACT_LOOK_ROWS[0]
-        cheap = self.bound == "collapsed" and self._elements <= LARGEST_LOOK
-        return cheap and not self.looks_exactly
+            return self.num_rows <= self.screening.exact_screening_rows[0]
+        cheap = self.bound == "collapsed" and self._elements <= self.screening.cheap_elements
+        return cheap and not self.screens_exactly
 
     @property
-    def looks_exactly(self) -> bool:
-        """Whether a first look integrates the function out exactly."""
-        few = self.bound == "collapsed" and self.num_inducing < FEW_INDUCING
-        return self.bound == "exact" or few
+    def screens_exactly(self) -> bool:
+        """Whether a screening integrates the function out exactly."""
+        few = self.num_inducing < self.screening.few_inducing
+        return self.bound == "exact" or (self.bound == "collapsed" and few)
 
     @property
-    def looks_closely(self) -> bool:
-        """Whether a first look has the bound of the fit, be it of all rows or of a part."""
-        return self.looks_at_all or self.bound == "exact"
+    def screens_closely(self) -> bool:
+        """Whether a screening has the bound of the fit, be it of all rows or of a part."""
+        return self.screens_all_rows or self.bound == "exact"
 
     def log_posterior(self, expressions: list[Expression], evidence: Evidence) -> LogPosterior:
         """The log posterior of θ of some expressions, for a number of kernel matrices that fits."""

@@ -12,13 +12,14 @@ import tensorflow as tf
 
 from vbks.arrays import Array, Rows
 from vbks.errors import DataError
-from vbks.inference import climbing
 from vbks.inference.candidate import given_by, make_candidate
 from vbks.inference.choices import make_context
 from vbks.inference.context import FitContext
+from vbks.inference.finalise import finalise
 from vbks.inference.objectives.evidence import CollapsedEvidence
 from vbks.inference.optim.quasi_newton import minimise
 from vbks.inference.result import LocalFit
+from vbks.inference.rungs import optimise
 from vbks.inference.settings import FitSettings
 from vbks.kernels.gpflow.bank import KernelBank, bank_of
 
@@ -49,8 +50,8 @@ def learn_inducing(fit: LocalFit, data: Any, *, seed: int = 0) -> LocalFit:
     moved = replace(context, inducing=_climb(fit, context))
     candidate = make_candidate(fit.expression, moved, None)
     candidate = replace(candidate, thetas=fit.theta[np.newaxis], values=np.zeros(1))
-    (learned,) = climbing.finish(climbing.climb([candidate], moved), moved)
-    return replace(learned, restarts=fit.restarts, race=fit.race)
+    (learned,) = finalise(optimise([candidate], moved), moved)
+    return replace(learned, restarts=fit.restarts, pruning=fit.pruning)
 
 
 def _climb(fit: LocalFit, comparison: FitContext) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from vbks.arrays import Array
 from vbks.grammar.expression import Expression, Leaf
 from vbks.inference.context import FitContext
+from vbks.inference.seeds import Seed
 from vbks.kernels.bank.terms import is_batchable
 from vbks.kernels.gpflow.bank import bank_of
 from vbks.kernels.layout import NOISE_SLOT, Layout, Node
@@ -36,7 +37,7 @@ def prior_grams(
 
     Noise is part of them. Leaves that expressions have in common have the same θ in each sample.
     """
-    X, _ = comparison.data.sample(num_rows, comparison.rng("grams"))
+    X, _ = comparison.data.sample(num_rows, comparison.rng(Seed.GRAMS))
     grams = np.empty((len(expressions), num_samples, len(X), len(X)))
     for places in _groups(expressions, comparison.num_inputs):
         own = [expressions[place] for place in places]
@@ -78,7 +79,7 @@ def prior_draws(layout: Layout, comparison: FitContext, num_samples: int) -> Arr
     columns = []
     parts = zip(comparison.prior_of(layout), layout.slots, _slot_names(layout), strict=True)
     for prior, slot, name in parts:
-        order = comparison.rng(f"grams {name}").permutation(num_samples)
+        order = comparison.rng(Seed.GRAMS, f" {name}").permutation(num_samples)
         proper = slot.parameter.prior if isinstance(prior, FlatPrior) else prior
         columns.append(proper.draw((order + 0.5) / num_samples))
     return np.stack(columns, axis=1)

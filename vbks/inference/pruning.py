@@ -1,4 +1,4 @@
-"""The race: candidates far behind leave it, with their numbers on record."""
+"""Pruning: candidates far behind the best leave, with their numbers on record."""
 
 from __future__ import annotations
 
@@ -9,44 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from vbks.inference.candidate import Candidate
+from vbks.inference.context import FitContext
 from vbks.inference.result import PruningStep
-
-GLANCE_MARGIN = 30.0
-"""Nats behind the best after the first evaluations of a look within which candidates are kept. It
-is `GLANCE_MARGIN_PER_ROW` times the rows if that is more."""
-
-GLANCE_MARGIN_PER_ROW = 0.25
-"""Nats for each row of the look within which candidates are kept after its first evaluations, but
-`GLANCE_MARGIN` at least. Of 569 children of eight kernels for the airline series (129 rows), the
-best after a look was at most 8 nats behind after its beginning, and the next four 21; on Mauna Loa
-(245 rows) the best was 19 and 37 behind."""
-
-FEW = 12
-"""Candidates that have a whole look each; where there are more, some may be left behind before."""
-
-LOOK_MARGIN = 25.0
-"""Nats behind the best within which candidates are kept after a first look: looks have not
-converged."""
-
-CLOSE_LOOK_MARGIN = 15.0
-"""Nats behind the best within which candidates are kept after a first look by the bound that
-counts."""
-
-CLIMB_MARGIN = 12.0
-"""Nats behind the best after the climb: a share of e⁻¹² that q(θ) will hardly change."""
-
-PENALTY = 0.25
-"""Penalty for each free parameter, in units of log N. It is half of what one costs that the data
-determine, as one that they say nothing of costs nothing. Margins allow for the other half either
-way."""
-
-ALWAYS = 10
-"""Pruning keeps at least this many candidates, however far behind they are."""
-
-ALWAYS_CLIMBING = 4
-"""Pruning in the midst of climbs keeps at least this many candidates where all rows are
-expensive."""
-
+from vbks.inference.screening import Rung
 
 LogPrior = Callable[[Candidate], float]
 """log p(θ) at the best θ of a candidate."""
@@ -57,38 +22,45 @@ def without_prior(candidate: Candidate) -> float:
     return 0.0
 
 
-def glance_margin(num_rows: int) -> float:
-    """Nats within which candidates are kept after the beginning of a look at ``num_rows`` rows."""
-    return max(GLANCE_MARGIN, GLANCE_MARGIN_PER_ROW * num_rows)
+def margin_of(rung: Rung, context: FitContext) -> float:
+    """Nats behind the best within which a rung keeps candidates."""
+    if not rung.prunes_points and not context.bounds_theta:
+        return math.inf
+    margin = rung.margin
+    if rung.close_margin is not None and context.screens_closely:
+        margin = rung.close_margin
+    return max(margin, rung.margin_per_row * context.num_rows_of(rung))
 
 
-def decide(
+def prune(
     candidates: Sequence[Candidate],
     stage: str,
     margin: float,
     num_rows: int,
-    always: int = ALWAYS,
+    *,
+    keep: int,
+    penalty: float,
     log_prior: LogPrior = without_prior,
 ) -> list[Candidate]:
-    """Write every candidate's standing into its record.
+    """Write every candidate's standing into its record, and whether it goes on.
 
-    Standings are log likelihoods at the best θ less ¼ p log N. Log posteriors would be lower by the
-    log prior density of all parameters, also of those that data say nothing of, while evidences are
-    not.
+    Standings are log likelihoods at the best θ less ``penalty`` p log N. Log posteriors would be
+    lower by the log prior density of all parameters, also of those that data say nothing of, while
+    evidences are not.
     """
-    standings = np.array([_standing(c, num_rows, log_prior) for c in candidates])
+    standings = np.array([_standing(c, num_rows, penalty, log_prior) for c in candidates])
     best = standings.max(initial=-math.inf)
-    sure = set(np.argsort(-standings)[:always])
-    return [
-        replace(
-            c, race=(*c.race, PruningStep(stage, s, best, bool(k in sure or s > best - margin)))
-        )
-        for k, (c, s) in enumerate(zip(candidates, standings, strict=True))
-    ]
+    sure = set(np.argsort(-standings)[:keep])
+    pruned = []
+    for k, (candidate, standing) in enumerate(zip(candidates, standings, strict=True)):
+        goes_on = bool(k in sure or standing > best - margin)
+        step = PruningStep(stage, standing, best, goes_on)
+        pruned.append(replace(candidate, pruning=(*candidate.pruning, step)))
+    return pruned
 
 
-def _standing(candidate: Candidate, num_rows: int, log_prior: LogPrior) -> float:
+def _standing(candidate: Candidate, num_rows: int, penalty: float, log_prior: LogPrior) -> float:
     if not len(candidate.values):
         return -math.inf
-    penalty = PENALTY * candidate.num_free * math.log(num_rows)
-    return candidate.best - log_prior(candidate) - penalty
+    cost = penalty * candidate.num_free * math.log(num_rows)
+    return candidate.best - log_prior(candidate) - cost

@@ -9,21 +9,12 @@ from vbks.grammar.canonical import arrange
 from vbks.grammar.expression import Expression, leaves
 from vbks.grammar.nesting import special_cases
 from vbks.inference.candidate import Candidate
+from vbks.inference.screening import ScreeningPolicy
 from vbks.kernels.parts import has_lengthscale
 from vbks.kernels.starts.inheritance import Parent
 
-MARGIN = 2.0
-"""Nats by which a special case has to be better: the priors of what it does not have cost some."""
 
-OTHER_LEAVES = 1
-"""Leaves of a candidate at most that a relative does not have: the values of all others are known
-from it."""
-
-SHARED_LEAVES = 2
-"""Leaves at least that a relative has in common: a single one is found without it."""
-
-
-def better_relatives(candidates: Sequence[Candidate]) -> dict[int, Parent]:
+def better_relatives(candidates: Sequence[Candidate], policy: ScreeningPolicy) -> dict[int, Parent]:
     """Places of candidates below a relative among the others, and the best of these.
 
     A special case of a candidate comes first, which cannot be better; then the best of those that
@@ -39,19 +30,22 @@ def better_relatives(candidates: Sequence[Candidate]) -> dict[int, Parent]:
             continue
         cases = [known[case] for case in special_cases(candidate.expression) if case in known]
         best = max(cases, key=lambda case: case.best, default=candidate)
-        if best.best <= candidate.best + MARGIN:
-            best = _best_relative(candidate, ranked, parts)
-        if best.best > candidate.best + MARGIN:
+        if best.best <= candidate.best + policy.relative_margin:
+            best = _best_relative(candidate, ranked, parts, policy)
+        if best.best > candidate.best + policy.relative_margin:
             better[place] = Parent(best.layout, best.thetas[0])
     return better
 
 
 def _best_relative(
-    candidate: Candidate, ranked: Sequence[Candidate], parts: Mapping[int, Counter[str]]
+    candidate: Candidate,
+    ranked: Sequence[Candidate],
+    parts: Mapping[int, Counter[str]],
+    policy: ScreeningPolicy,
 ) -> Candidate:
     """The best of those that have nearly the same leaves, or the candidate itself."""
     own = parts[id(candidate)]
-    least = max(SHARED_LEAVES, own.total() - OTHER_LEAVES)
+    least = max(policy.relative_shared_leaves, own.total() - policy.relative_other_leaves)
     for other in ranked:
         if other.best <= candidate.best:
             break

@@ -8,18 +8,16 @@ import tensorflow as tf
 from vbks.data.signals.summaries import summarise_inputs
 from vbks.inference.context import FitContext
 from vbks.inference.result import LocalFit
+from vbks.inference.seeds import Seed
 from vbks.kernels.gpflow.bank import bank_of
 from vbks.kernels.layout import lay_out
 from vbks.kernels.starts.inheritance import Parent
-
-RESIDUAL_ROWS = 1000
-"""Rows whose residuals are computed exactly: a fraction of a second."""
 
 
 def as_parent(fit: LocalFit, comparison: FitContext) -> Parent:
     """The fit as the parent of others: its θ, and the periods in what it leaves unexplained."""
     layout = lay_out(fit.expression, fit.num_inputs, fit.ard)
-    rows = comparison.some_data(RESIDUAL_ROWS, "residuals")
+    rows = comparison.some_data(comparison.screening.residual_rows, Seed.RESIDUAL_ROWS)
     X, y = rows.arrays()
     targets = comparison.likelihood.pseudo_targets(y)
     bank = bank_of([fit.expression], fit.num_inputs, ard=fit.ard)

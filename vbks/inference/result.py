@@ -24,7 +24,7 @@ Ascent = Literal["natural", "plain"]
 """How stochastic fits climb: natural gradients and Newton's steps, or plain gradient ascent."""
 
 Status = Literal["fitted", "dropped", "failed"]
-"""Dropped: left the race before it was fitted to the end, with the bound it had then."""
+"""Dropped: pruned before it was fitted to the end, with the value it had then."""
 
 Correction = Literal["laplace", "bic", "aic", "aicc", "held_out", "none"]
 """What turns the likelihood at a point into a score: an evidence by Laplace or −½ BIC, Akaike's
@@ -78,7 +78,7 @@ class ConditionalPosteriors:
 
 @dataclass(frozen=True)
 class PruningStep:
-    """One decision of the race: a candidate's value beside the best, and whether it went on."""
+    """One decision of pruning: a candidate's value beside the best, and whether it went on."""
 
     stage: str
     value: float
@@ -125,7 +125,7 @@ class LocalFit:
     converged: bool = False
     restarts: int = 0
     seconds: float = 0.0
-    race: tuple[PruningStep, ...] = ()
+    pruning: tuple[PruningStep, ...] = ()
     notices: tuple[str, ...] = ()
     warp: Warp = field(default_factory=Identity)
     log_jacobian: float = 0.0
@@ -202,7 +202,7 @@ class LocalFit:
 
     @property
     def _has_volume(self) -> bool:
-        """Whether the curvature at the modes is known, which it is not after half a race."""
+        """Whether the curvature at the modes is known, which it is not of pruned fits."""
         return bool(self.modes) and not math.isnan(self.modes[0].log_volume)
 
 

@@ -62,6 +62,9 @@ class Rung:
     """After the rung, candidates are optimised once more with some of their parts moved, unless
     they were after an earlier one."""
 
+    learns_from_relatives: bool = False
+    """After the rung, candidates below a relative are screened again from what it has found."""
+
     prunes_points: bool = True
     """Candidates are also pruned where evidences have no q(θ): these are quickly found, and say
     more than standings."""
@@ -86,6 +89,7 @@ RUNGS = (
         child_schedule=((8, 3), (16, 2)),
         margin=25.0,
         close_margin=15.0,
+        learns_from_relatives=True,
     ),
     Rung(
         "intermediate optimisation",

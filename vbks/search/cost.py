@@ -5,18 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vbks.grammar.expression import Expression, leaves, num_leaves
-from vbks.inference.climbing import (
-    CLIMB_EVALUATIONS,
-    CLIMB_SCHEDULE,
-    CLIMBERS,
-    LOOK_EVALUATIONS,
-    look_starts,
-)
-from vbks.inference.context import LOOK_ELEMENTS, LOOK_INDUCING, LOOK_ROWS, FitContext
+from vbks.inference.context import FitContext
 from vbks.inference.optim.halving import Schedule
 from vbks.inference.proposal import Proposal
 from vbks.inference.result import LocalFit
-from vbks.inference.svgp.steps import ROWS_PER_INDUCING
+from vbks.inference.rungs import screening_plan
 from vbks.kernels.layout import Layout, lay_out
 from vbks.kernels.registry import family_of
 
@@ -88,29 +81,36 @@ class CostModel:
         own = proposal.parent
         parent = None if own is None else self._layout(own.expression)
         layout = self._layout(proposal.expression)
-        starts, schedule = look_starts(layout, self.context.restarts, parent)
-        return _num_evaluations(starts, schedule, LOOK_EVALUATIONS)
+        rungs = self.context.screening.rungs
+        rung = [rung for rung in rungs if rung.rows == "screening"][-1]
+        starts, schedule = screening_plan(layout, self.context, rung, parent)
+        return _num_evaluations(starts, schedule, rung.evaluations)
 
     def _layout(self, expression: Expression) -> Layout:
         return lay_out(expression, self.context.num_inputs, self.context.ard)
 
     def _look_evaluation(self, expression: Expression) -> float:
         """One evaluation of a look, which is cheaper than one of a fit where that is expensive."""
-        if self.context.looks_at_all:
+        if self.context.screens_all_rows:
             return self._evaluation(expression)
-        if self.context.looks_exactly:
-            return _exact(self.context.num_look_rows, expression)
+        if self.context.screens_exactly:
+            return _exact(self.context.num_screening_rows, expression)
         is_stochastic = self.context.bound == "stochastic"
-        smallest = LOOK_INDUCING * (LOOK_INDUCING + LOOK_ROWS)
-        return _collapsed(smallest if is_stochastic else LOOK_ELEMENTS, expression)
+        policy = self.context.screening
+        M = policy.screening_inducing
+        smallest = M * (M + policy.screening_rows)
+        return _collapsed(smallest if is_stochastic else policy.screening_elements, expression)
 
     def _climb(self, expression: Expression) -> float:
         """What follows the look."""
         if self.context.bound == "stochastic" and not self.context.is_small:
-            elements = 2 * ROWS_PER_INDUCING * self.context.num_inducing**2
+            elements = 2 * self.context.svgp.rows_per_inducing * self.context.num_inducing**2
             return ROUNDS * _collapsed(elements, expression)
+        last = self.context.screening.rungs[-1]
         share = min(1.0, CLIMB_SHARE * num_leaves(expression))
-        evaluations = share * _num_evaluations(CLIMBERS, CLIMB_SCHEDULE, CLIMB_EVALUATIONS)
+        evaluations = share * _num_evaluations(
+            self.context.screening.screened_starts, last.schedule, last.evaluations
+        )
         evaluations += self._bound_evaluations(expression)
         return evaluations * self._evaluation(expression)
 

@@ -121,7 +121,9 @@ class FinalFits:
         again = self.evaluator.go_on([fits[k] for k in places], self.stage)
         tracker.spend([self.cost(fits[k]) for k in places])
         for k, fit in zip(places, again, strict=True):
-            state.done[k] = replace(fit, seconds=fits[k].seconds + fit.seconds, race=fits[k].race)
+            state.done[k] = replace(
+                fit, seconds=fits[k].seconds + fit.seconds, pruning=fits[k].pruning
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,7 +265,7 @@ def _with_posterior(fit: LocalFit, again: LocalFit) -> LocalFit:
         evidence=fit.evidence,
         evidence_error=fit.evidence_error,
         seconds=fit.seconds + again.seconds,
-        race=fit.race,
+        pruning=fit.pruning,
     )
 
 

@@ -31,6 +31,7 @@ from vbks.inference.paper.training import (
 )
 from vbks.inference.progress import Progress
 from vbks.inference.result import LocalFit, Posterior
+from vbks.inference.seeds import Seed
 from vbks.inference.settings import FitSettings
 from vbks.kernels.given import GivenValues
 from vbks.weights.belief import KernelBelief
@@ -221,7 +222,7 @@ def begin(
         given=with_lines_through_zero(expressions, fits.given, data.num_inputs),
     )
     context, _ = make_context(data, len(expressions), own)
-    Z = inducing_inputs(data, context.num_inducing, context.rng("inducing"))
+    Z = inducing_inputs(data, context.num_inducing, context.rng(Seed.INDUCING))
     context = replace(context, inducing=Z, num_inducing=len(Z))
     thetas = starts(expressions, context, restarts, frozenset(fits.given))
     return first_states(thetas, context), context

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from vbks.inference.candidate import Candidate
-from vbks.storage.fit_encoding import decode_race_step, encode_race_step
+from vbks.storage.fit_encoding import decode_pruning_step, encode_pruning_step
 from vbks.storage.records import Packing, Record, Unpacking, plain_number
 
 CANDIDATE_ARRAYS = ("thetas", "values", "factor")
@@ -29,7 +29,7 @@ def encode_candidate(candidate: Candidate, packing: Packing) -> dict[str, Any]:
         "restarts": int(candidate.restarts),
         "converged": bool(candidate.converged),
         "seconds": plain_number(candidate.seconds),
-        "race": [encode_race_step(step) for step in candidate.race],
+        "race": [encode_pruning_step(step) for step in candidate.pruning],
         "reason": candidate.reason,
     }
 
@@ -50,6 +50,6 @@ def decode_candidate(record: Record, before: Candidate, unpacking: Unpacking) ->
         restarts=record.count("restarts"),
         converged=record.flag("converged"),
         seconds=record.number("seconds"),
-        race=tuple(decode_race_step(step) for step in record.records("race", "race step")),
+        pruning=tuple(decode_pruning_step(step) for step in record.records("race", "pruning step")),
         reason=record.text("reason"),
     )

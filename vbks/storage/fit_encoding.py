@@ -105,7 +105,7 @@ def encode_fit(fit: LocalFit, inducing: InducingInputs, packing: Packing) -> dic
         "converged": bool(fit.converged),
         "restarts": int(fit.restarts),
         "seconds": plain_number(fit.seconds),
-        "race": [encode_race_step(step) for step in fit.race],
+        "race": [encode_pruning_step(step) for step in fit.pruning],
         "notices": list(fit.notices),
     }
 
@@ -142,7 +142,7 @@ def decode_fit(
         converged=record.flag("converged"),
         restarts=record.count("restarts"),
         seconds=record.number("seconds"),
-        race=tuple(decode_race_step(step) for step in record.records("race", "race step")),
+        pruning=tuple(decode_pruning_step(step) for step in record.records("race", "pruning step")),
         notices=record.texts("notices"),
         warp=decode_warp(record),
         log_jacobian=record.finite("log_jacobian"),
@@ -219,8 +219,8 @@ def _decode_samples(record: Record, unpacking: Unpacking, M: int) -> Conditional
     )
 
 
-def encode_race_step(step: PruningStep) -> dict[str, Any]:
-    """The plain values of a decision of the race."""
+def encode_pruning_step(step: PruningStep) -> dict[str, Any]:
+    """The plain values of a decision of pruning."""
     return {
         "stage": step.stage,
         "value": plain_number(step.value),
@@ -229,7 +229,7 @@ def encode_race_step(step: PruningStep) -> dict[str, Any]:
     }
 
 
-def decode_race_step(record: Record) -> PruningStep:
+def decode_pruning_step(record: Record) -> PruningStep:
     """The decision of plain values."""
     return PruningStep(
         record.text("stage"), record.number("value"), record.number("best"), record.flag("went_on")

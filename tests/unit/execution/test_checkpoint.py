@@ -98,7 +98,7 @@ def looked(members: Sequence[Candidate], comparison: FitContext) -> list[Candida
             factor=np.eye(H) / 3,
             jitter=1e-4,
             converged=True,
-            race=(PruningStep("look", 1.0, 2.0, False),),
+            pruning=(PruningStep("screening", 1.0, 2.0, False),),
             reason="of all reasons this one",
         )
         for c in members

@@ -21,8 +21,8 @@ cpu = tf.config.list_physical_devices("CPU")[0]
 parts = [tf.config.LogicalDeviceConfiguration() for _ in range({num})]
 tf.config.set_logical_device_configuration(cpu, parts)
 import numpy as np
-import vbks.inference.context as comparison
-comparison.CHUNK = 2
+from vbks.inference.context import FitContext
+FitContext.chunk_size = 2
 from support.executors import evaluate
 from vbks.execution import Devices
 assert len(Devices().chosen()) == {num}

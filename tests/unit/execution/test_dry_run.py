@@ -16,6 +16,7 @@ from vbks.errors import DataError
 from vbks.execution.devices import Devices
 from vbks.execution.dry_run import DryRun, schedule
 from vbks.inference.chunks import cost_of
+from vbks.inference.context import FitContext
 
 SPACE = ("SE", "LIN", "PER", "SE + LIN", "RQ", "PER * LIN", "PER * PER")
 
@@ -31,7 +32,7 @@ def settings_of(case: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("case", CASES)
 def test_plan__is_what_a_real_run_did(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vbks.inference.context.CHUNK", 2)
+    monkeypatch.setattr(FitContext, "chunk_size", 2)
     (plan,) = vbks.dry_run(*make_rows(), **settings_of(case), num_devices=1)
     planned = [(p.stage, p.candidates) for p in plan.placements]
     assert len(planned) > 9
@@ -41,10 +42,10 @@ def test_plan__is_what_a_real_run_did(case: str, monkeypatch: pytest.MonkeyPatch
 
 
 def done_by(devices: Devices, case: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Stages and candidates of a real run. Whether some are looked at again, no plan can know."""
+    """Stages and candidates of a real run. Whether some are screened again, no plan can know."""
     vbks.fit(*make_rows(), **settings_of(case), prune=False, executor=devices)
     did = devices.placements
-    return [(p.stage, p.candidates) for p in did if p.stage != "looking again"]
+    return [(p.stage, p.candidates) for p in did if p.stage != "screening again"]
 
 
 class VirtualClock:
@@ -101,7 +102,7 @@ def test_more_devices__have_all_candidates_once_and_less_to_do_each() -> None:
     )  # fmt: skip
     assert [plan.num_workers for plan in plans] == [1, 4, 8]
     for plan in plans:
-        for stage in ("looking", "climbing", "finishing"):
+        for stage in ("screening", "optimisation", "finalising"):
             own = [p.candidates for p in plan.placements if p.stage == stage]
             assert sorted(sum(own, ())) == sorted(map(str, vbks.K144))
         assert {p.worker for p in plan.placements} == set(plan.workers)
@@ -136,5 +137,5 @@ def test_number_of_devices__has_to_be_one_at_least() -> None:
 
 def test_search__is_planned_to_the_end_of_its_first_round() -> None:
     (plan,) = vbks.dry_run(*make_rows(), num_devices=2, method="cks")
-    assert sorted({p.stage for p in plan.placements}) == ["climbing", "finishing", "looking"]
+    assert sorted({p.stage for p in plan.placements}) == ["finalising", "optimisation", "screening"]
     assert {"SE", "LIN"} <= {name for p in plan.placements for name in p.candidates}

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from support.rungs import screened
 
 from vbks.arrays import Array
 from vbks.grammar.parser import parse
-from vbks.inference import climbing
 from vbks.inference.candidate import Candidate, make_candidate
 from vbks.inference.choices import make_context
 from vbks.inference.context import FitContext
 from vbks.inference.settings import FitSettings
-from vbks.inference.svgp import plain_ascent as ascent
-from vbks.inference.svgp import steps as rounds
+from vbks.inference.svgp.plain_ascent import ascend
+from vbks.inference.svgp.policy import SvgpPolicy
+from vbks.inference.svgp.steps import take_steps
 
 
 class Interrupted(Exception):
@@ -40,12 +42,7 @@ class Memory:
             raise Interrupted
 
 
-@pytest.fixture(autouse=True)
-def _not_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vbks.inference.context.SMALL", 0)
-    monkeypatch.setattr(rounds, "LEAST_ROWS", 40)
-    monkeypatch.setattr(rounds, "ROWS_PER_INDUCING", 4)
-    monkeypatch.setattr(ascent, "STEPS", 12)
+SHORT = SvgpPolicy(small_elements=0, min_rows=40, rows_per_inducing=4, plain_steps=12)
 
 
 def looked(**settings: Any) -> tuple[list[Candidate], FitContext]:
@@ -53,29 +50,30 @@ def looked(**settings: Any) -> tuple[list[Candidate], FitContext]:
     x = np.sort(rng.uniform(0, 10, 150))
     y = np.sin(2 * x) + 0.3 * rng.normal(size=150)
     given = {"inference": "stochastic", "num_inducing": 10, "batch_size": 20, "restarts": 2}
-    comparison, _ = make_context((x, y), 3, FitSettings(**{**given, **settings}))  # type: ignore[arg-type]
+    fits = FitSettings(**{**given, **settings})  # type: ignore[arg-type]
+    comparison = replace(make_context((x, y), 3, fits)[0], svgp=SHORT)
     candidates = [make_candidate(parse(e), comparison) for e in ("SE", "PER + LIN", "RQ")]
-    return climbing.look(candidates, comparison), comparison
+    return screened(candidates, comparison), comparison
 
 
 @pytest.mark.parametrize("after", [1, 3])
-def test_rounds__go_on_from_where_they_were(after: int) -> None:
+def test_steps__go_on_from_where_they_were(after: int) -> None:
     chunk, comparison = looked()
-    whole = rounds.climb(chunk, comparison)
+    whole = take_steps(chunk, comparison)
     scratch = Memory(after)
     with pytest.raises(Interrupted):
-        rounds.climb(chunk, comparison, scratch)
-    assert_same(rounds.climb(chunk, comparison, scratch), whole)
+        take_steps(chunk, comparison, scratch)
+    assert_same(take_steps(chunk, comparison, scratch), whole)
 
 
 @pytest.mark.parametrize("posterior", ["point", "full"])
 def test_plain_ascent__goes_on_from_where_it_was(posterior: str) -> None:
     chunk, comparison = looked(ascent="plain", posterior=posterior)
-    whole = ascent.climb(chunk, comparison)
+    whole = ascend(chunk, comparison)
     scratch = Memory(5)
     with pytest.raises(Interrupted):
-        ascent.climb(chunk, comparison, scratch)
-    assert_same(ascent.climb(chunk, comparison, scratch), whole)
+        ascend(chunk, comparison, scratch)
+    assert_same(ascend(chunk, comparison, scratch), whole)
 
 
 def assert_same(found: list[Candidate], expected: list[Candidate]) -> None:

@@ -47,8 +47,8 @@ def test_dropped_and_failed_fits__know_their_warp():
     data = prepare(positive_rows()).warped(Log())
     comparison, _ = make_context(data, 1, FitSettings(inference="exact"))
     candidate = make_candidate(parse("SE"), comparison, None)
-    behind = PruningStep("look", -60.0, -10.0, False)
-    dropped = unfinished(replace(candidate, thetas=np.zeros((1, 3)), race=(behind,)), comparison)
+    behind = PruningStep("screening", -60.0, -10.0, False)
+    dropped = unfinished(replace(candidate, thetas=np.zeros((1, 3)), pruning=(behind,)), comparison)
     failed = unfinished(candidate.failed("no memory"), comparison)
     assert (dropped.status, failed.status) == ("dropped", "failed")
     assert dropped.warp == failed.warp == Log()
@@ -57,18 +57,18 @@ def test_dropped_and_failed_fits__know_their_warp():
 
 
 @pytest.mark.parametrize(
-    ("num_rows", "seen", "stage"), [(40, 40, "look"), (200, 150, "look at 150 rows")]
+    ("num_rows", "seen", "stage"), [(40, 40, "screening"), (200, 150, "screening at 150 rows")]
 )
-def test_who_leaves_after_a_look__has_the_rows_of_the_look(num_rows, seen, stage):
+def test_who_is_pruned_after_a_screening__has_its_rows(num_rows, seen, stage):
     comparison, _ = make_context(
         positive_rows(num_rows), 1, FitSettings(inference="exact", posterior="point")
     )
     candidate = make_candidate(parse("SE"), comparison)
-    step = PruningStep("look", -30.0, -10.0, went_on=False)
-    left = replace(candidate, thetas=np.zeros((1, 3)), values=np.array([-20.0]), race=(step,))
+    step = PruningStep("screening", -30.0, -10.0, went_on=False)
+    left = replace(candidate, thetas=np.zeros((1, 3)), values=np.array([-20.0]), pruning=(step,))
     fit = unfinished(left, comparison)
     assert fit.status == "dropped"
     assert fit.num_rows == seen
     assert fit.reason == f"20 nats behind the best after the {stage}"
-    later = replace(left, race=(step, PruningStep("climb", -30.0, -10.0, went_on=False)))
+    later = replace(left, pruning=(step, PruningStep("optimisation", -30.0, -10.0, went_on=False)))
     assert unfinished(later, comparison).num_rows == num_rows

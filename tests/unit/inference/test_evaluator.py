@@ -18,12 +18,13 @@ from vbks.errors import DataError, GrammarError
 from vbks.grammar import families
 from vbks.grammar.expression import Expression
 from vbks.grammar.parser import parse
-from vbks.inference import climbing
+from vbks.inference import finalise, rungs
 from vbks.inference.choices import make_context
+from vbks.inference.context import FitContext
 from vbks.inference.evaluator import fit_candidates
 from vbks.inference.objectives.evidence import ExactEvidence
-from vbks.inference.pruning import ALWAYS
 from vbks.inference.result import LocalFit
+from vbks.inference.screening import ScreeningPolicy
 from vbks.inference.settings import FitSettings
 from vbks.kernels import registry
 from vbks.kernels.bank.bank import Bank
@@ -35,6 +36,8 @@ from vbks.predict.models.gpflow_models import gpflow_model
 
 BOUNDS = ("exact", "collapsed", "stochastic")
 EXPRESSIONS = ("SE", "LIN", "SE * PER")
+ALWAYS = 10
+"""Candidates that pruning always keeps."""
 OVER_BOUNDS = pytest.mark.parametrize("bound", BOUNDS)
 
 OPTIMUM = 1e-3
@@ -264,7 +267,7 @@ def test_candidate_given_twice__is_fitted_twice() -> None:
     assert one.elbo == other.elbo
 
 
-# The race
+# Pruning
 
 
 @cache
@@ -274,12 +277,12 @@ def many(prune: bool) -> list[LocalFit]:
     return fit(K144[::10], (X, y), restarts=2, prune=prune)
 
 
-def test_race__drops_those_far_behind_with_their_numbers_on_record() -> None:
+def test_pruning__drops_those_far_behind_with_their_numbers_on_record() -> None:
     dropped = [f for f in many(True) if f.status == "dropped"]
     assert dropped
     assert sum(f.status == "fitted" for f in many(True)) >= ALWAYS
     for f in dropped:
-        *before, last = f.race
+        *before, last = f.pruning
         assert f.reason.endswith(f"nats behind the best after the {last.stage}")
         assert all(step.went_on for step in before)
         assert not last.went_on
@@ -287,15 +290,16 @@ def test_race__drops_those_far_behind_with_their_numbers_on_record() -> None:
         assert f.theta.shape == (len(lay_out(f.expression)),)
 
 
-def test_race__records_all_decisions_of_those_who_stay() -> None:
+def test_pruning__records_all_decisions_of_those_who_stay() -> None:
     fitted = [f for f in many(True) if f.status == "fitted"]
-    stages = ["glance", "look", *(["first climb"] if len(fitted) > ALWAYS else []), "climb"]
+    first = ["first optimisation"] if len(fitted) > ALWAYS else []
+    stages = ["first screening", "screening", *first, "optimisation"]
     for f in fitted:
-        assert [step.stage for step in f.race] == stages
-        assert all(step.went_on and step.best >= step.value for step in f.race)
+        assert [step.stage for step in f.pruning] == stages
+        assert all(step.went_on and step.best >= step.value for step in f.pruning)
 
 
-def test_without_race__all_are_fitted_and_survivors_end_as_high() -> None:
+def test_without_pruning__all_are_fitted_and_survivors_end_as_high() -> None:
     """Climbs that pause for a decision forget their curvature, so that steps differ."""
     assert all(f.status == "fitted" for f in many(False))
     for f, alone in zip(many(True), many(False), strict=True):
@@ -310,7 +314,7 @@ def test_without_race__all_are_fitted_and_survivors_end_as_high() -> None:
 # Failures
 
 
-@pytest.mark.parametrize("stage", ["look", "climb", "finish"])
+@pytest.mark.parametrize("stage", ["screening", "optimisation", "finalising"])
 @pytest.mark.parametrize(
     "error",
     [tf.errors.ResourceExhaustedError(None, None, "out of memory\nallocating"), MemoryError("no")],
@@ -319,14 +323,16 @@ def test_without_race__all_are_fitted_and_survivors_end_as_high() -> None:
 def test_candidate_that_breaks_a_stage__fails_alone(
     stage: str, error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    work = getattr(climbing, stage)
+    module, name = (finalise, "finalise") if stage == "finalising" else (rungs, "run_rung")
+    work = getattr(module, name)
 
-    def fragile(chunk: Sequence[Any], comparison: Any) -> Any:
-        if any(c.expression == parse("LIN") for c in chunk):
+    def fragile(chunk: Sequence[Any], context: Any, **settings: Any) -> Any:
+        is_it = not settings or settings["rung"].name == stage
+        if is_it and any(c.expression == parse("LIN") for c in chunk):
             raise error
-        return work(chunk, comparison)
+        return work(chunk, context, **settings)
 
-    monkeypatch.setattr(climbing, stage, fragile)
+    monkeypatch.setattr(module, name, fragile)
     se, lin, product = fit(EXPRESSIONS)
     message = str(error).splitlines()[0]
     assert (lin.status, lin.reason) == ("failed", f"{type(error).__name__}: {message}")
@@ -348,18 +354,19 @@ def test_kernel_that_is_not_a_number__fails_alone() -> None:
 def test_candidate_that_is_lost_on_more_rows__fails_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("vbks.inference.context.SMALL", 0)
-    climb_from = climbing.climb_from
+    monkeypatch.setattr(FitContext, "is_small", False)
+    optimise_from = rungs.optimise_from
+    evaluations = ScreeningPolicy().second_screening_evaluations
 
     def lose(chunk: Any, starts: Any, *rest: Any) -> Any:
-        found = climb_from(chunk, starts, *rest)
-        if rest[-1] != climbing.SECOND_LOOK[1]:
+        found = optimise_from(chunk, starts, *rest)
+        if rest[-1] != evaluations:
             return found
         return [
             replace(c, values=c.values[:0]) if c.expression == parse("LIN") else c for c in found
         ]
 
-    monkeypatch.setattr(climbing, "climb_from", lose)
+    monkeypatch.setattr(rungs, "optimise_from", lose)
     se, lin = fit(["SE", "LIN"], inference="stochastic")
     assert lin.status == "failed"
     assert lin.reason.startswith("no covariance could be factorised at any of 2 starts")
@@ -368,10 +375,10 @@ def test_candidate_that_is_lost_on_more_rows__fails_alone(
 
 
 def test_own_mistakes__are_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(chunk: Any, comparison: Any) -> Any:
+    def wrong(chunk: Any, context: Any, **settings: Any) -> Any:
         raise TypeError("a mistake of ours")
 
-    monkeypatch.setattr(climbing, "look", wrong)
+    monkeypatch.setattr(rungs, "run_rung", wrong)
     with pytest.raises(TypeError, match="a mistake of ours"):
         fit(["SE"])
 
@@ -413,7 +420,7 @@ def test_earlier_fits__are_gone_on_from(bound: str) -> None:
     for f in again:
         assert f.elbo >= before[f.expression].elbo - 10 * OPTIMUM
         assert f.restarts == before[f.expression].restarts
-    assert ("looking", 0) in recorder.of("stage")
+    assert ("screening", 0) in recorder.of("stage")
 
 
 def test_earlier_fit__on_other_rows_leads_to_the_same_optimum() -> None:
@@ -503,7 +510,11 @@ def test_progress__is_told_of_every_stage_and_candidate() -> None:
     )
     assert progress.calls[-1] == ("stop",)
     assert progress.of("say") == [(notice,) for notice in found[0].notices]
-    assert progress.of("stage") == [("looking", 3), ("climbing", 3), ("finishing", 3)]
+    assert progress.of("stage") == [
+        ("screening", 3),
+        ("optimisation", 3),
+        ("finalising", 3),
+    ]
     assert sum(amount for (amount,) in progress.of("advance")) == 9
     assert sorted(progress.of("finished")) == sorted(
         (str(f.expression), f.elbo, True) for f in found
@@ -520,7 +531,7 @@ def test_progress__is_told_of_failures_and_stopped_by_errors(
         ("NotANumber", False),
         ("LIN", True),
     ]
-    monkeypatch.setattr(climbing, "look", lambda *_: 1 / 0)
+    monkeypatch.setattr(rungs, "run_rung", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         fit(["LIN"], progress=(broken := Recorder()))
     assert broken.calls[-1] == ("stop",)
@@ -610,8 +621,8 @@ def test_offsets_and_scales__change_nothing(offset: float, scale: float) -> None
 
 @pytest.fixture
 def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever is wrong with the input is told before the first look."""
-    monkeypatch.setattr(climbing, "look", lambda *_: pytest.fail("work began"))
+    """Whatever is wrong with the input is told before the first screening."""
+    monkeypatch.setattr(rungs, "run_rung", lambda *_, **__: pytest.fail("work began"))
 
 
 def with_third(value: float) -> Array:

@@ -13,6 +13,7 @@ from vbks.grammar.parser import parse
 from vbks.inference.choices import make_context
 from vbks.inference.context import FitContext
 from vbks.inference.prior_grams import JITTER, NUM_ROWS, NUM_SAMPLES, prior_draws, prior_grams
+from vbks.inference.seeds import Seed
 from vbks.inference.settings import FitSettings
 from vbks.kernels.bank.terms import is_batchable
 from vbks.kernels.gpflow.conversion import to_gpflow
@@ -39,7 +40,7 @@ def grams_of(*texts: str, num_samples: int = 3, num_rows: int = 6) -> Array:
 
 def test_grams__are_kernel_and_noise_at_draws_from_the_priors() -> None:
     found = grams_of(*TEXTS)
-    X, _ = comparison().data.sample(6, comparison().rng("grams"))
+    X, _ = comparison().data.sample(6, comparison().rng(Seed.GRAMS))
     for text, own in zip(TEXTS, found, strict=True):
         layout = lay_out(text)
         for theta, gram in zip(prior_draws(layout, comparison(), 3), own, strict=True):
@@ -66,7 +67,7 @@ def test_grams__of_what_cannot_be_batched_are_those_of_its_gpflow_kernel() -> No
     assert not is_batchable(expression)
     found = prior_grams([parse("SE"), expression, parse("PER")], comparison(), 3, 6)
     np.testing.assert_allclose(found[[0, 2]], grams_of("SE", "PER"), rtol=1e-10)
-    X, _ = comparison().data.sample(6, comparison().rng("grams"))
+    X, _ = comparison().data.sample(6, comparison().rng(Seed.GRAMS))
     draws = prior_draws(lay_out(expression), comparison(), 3)
     for theta, gram in zip(draws, found[1], strict=True):
         expected = to_gpflow(expression, theta=theta).K(X).numpy()

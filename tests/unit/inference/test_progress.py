@@ -98,11 +98,11 @@ def test_table__shows_only_the_top_few(table, screen):
 @pytest.mark.parametrize("expression", ["SE[2]", "PER[1] * LIN[2]", "[bold]", "SE[/]", ":smile:"])
 def test_expressions_and_sentences__are_shown_literally(table, screen, expression):
     table.start(1, f"about {expression}")
-    table.stage(f"climbing {expression}", 5)
+    table.stage(f"optimisation {expression}", 5)
     table.finished(expression, -1.0)
     table.say(f"heard of {expression}")
     table.stop()
-    for words in ("about", "climbing", "heard of"):
+    for words in ("about", "optimisation", "heard of"):
         assert f"{words} {expression}" in screen.getvalue()
     assert f" {expression} " in last_frame(screen).split("best so far")[1]
 
@@ -110,12 +110,12 @@ def test_expressions_and_sentences__are_shown_literally(table, screen, expressio
 def test_table__shows_the_stage_and_the_time_left_at_the_pace_so_far(table, screen, clock):
     begin(table)
     clock.now = 100.0
-    table.stage("looking", 10)
+    table.stage("screening", 10)
     assert "left" not in screen.getvalue()
     clock.now = 130.0
     table.advance(3)
     frame = last_frame(screen)
-    assert "looking" in frame
+    assert "screening" in frame
     assert "3/10" in frame
     assert "0:02:10 elapsed" in frame
     assert "about 0:01:10 left" in frame
@@ -123,10 +123,10 @@ def test_table__shows_the_stage_and_the_time_left_at_the_pace_so_far(table, scre
 
 def test_stage__begins_its_estimate_afresh(table, screen, clock):
     begin(table)
-    table.stage("looking", 10)
+    table.stage("screening", 10)
     clock.now = 1000.0
     table.advance(10)
-    table.stage("climbing", 4)
+    table.stage("optimisation", 4)
     clock.now = 1002.0
     table.advance()
     assert "about 0:00:06 left" in last_frame(screen)
@@ -135,7 +135,7 @@ def test_stage__begins_its_estimate_afresh(table, screen, clock):
 @pytest.mark.parametrize(("total", "amount"), [(0, 1), (2, 5)])
 def test_more_work_than_announced__is_no_harm(table, screen, clock, total, amount):
     begin(table)
-    table.stage("looking", total)
+    table.stage("screening", total)
     clock.now = 1.0
     table.advance(amount)
     assert "about 0:00:00 left" in last_frame(screen)
@@ -143,7 +143,7 @@ def test_more_work_than_announced__is_no_harm(table, screen, clock, total, amoun
 
 def test_table__is_drawn_at_most_four_times_a_second(table, screen, clock):
     begin(table)
-    table.stage("looking", 1000)
+    table.stage("screening", 1000)
     before = screen.getvalue().count("inducing points")
     for _ in range(1000):
         clock.now += 0.002
@@ -214,7 +214,7 @@ def test_terminal_that_fails__silences_the_table_and_nothing_else(table, screen,
         table.finished("SE", -1.0)
     screen.error = None
     before = screen.getvalue()
-    table.stage("climbing", 3)
+    table.stage("optimisation", 3)
     table.advance()
     table.say("Still here.")
     table.stop()
@@ -260,7 +260,7 @@ def test_no_terminal__nothing_is_written(monkeypatch, capsys, wanted):
     monkeypatch.setenv("TTY_COMPATIBLE", "0")
     with reporting(wanted) as progress:
         begin(progress)
-        progress.stage("looking", 3)
+        progress.stage("screening", 3)
         progress.advance()
         progress.finished("SE", -1.0)
         progress.say("Nobody hears this.")

@@ -8,9 +8,16 @@ import numpy as np
 
 from vbks.grammar.parser import parse
 from vbks.inference.candidate import Candidate
-from vbks.inference.relatives import MARGIN, better_relatives
+from vbks.inference.relatives import better_relatives as find_relatives
+from vbks.inference.screening import ScreeningPolicy
 from vbks.kernels.layout import lay_out
 from vbks.kernels.starts.inheritance import Parent, inherit
+
+MARGIN = ScreeningPolicy().relative_margin
+
+
+def better_relatives(candidates: list[Candidate]) -> dict[int, Parent]:
+    return find_relatives(candidates, ScreeningPolicy())
 
 
 def candidate(text: str, *values: float) -> Candidate:

@@ -15,7 +15,8 @@ from vbks.inference.candidate import make_candidate
 from vbks.inference.choices import make_context
 from vbks.inference.evaluator import fit_candidates
 from vbks.inference.likelihoods.registry import make_likelihood
-from vbks.inference.objectives.svgp import FixedTheta, NaturalParameters
+from vbks.inference.objectives.natural_parameters import NaturalParameters
+from vbks.inference.objectives.svgp import FixedTheta
 from vbks.inference.settings import FitSettings
 from vbks.kernels.bank.bank import Bank
 from vbks.kernels.priors import Priors
@@ -84,7 +85,7 @@ def exact_moments(likelihood, start):
     )
     prior = NaturalParameters.prior(S, len(y))
     q = here.optimum([(X, y)])[0] if likelihood == "gaussian" else None
-    q = q or here.climbed(lambda: [(X, y)], prior, 60).q
+    q = q or here.ascended(lambda: [(X, y)], prior, 60).q
     evidence, mean, second = _given_theta(here, bank, theta, q, data, rng)
     layout = make_candidate(vbks.parse("SE"), comparison).layout
     priors = Priors([comparison.final_priors(layout)], H)

@@ -15,6 +15,7 @@ import pytest
 
 import vbks
 from vbks.execution.work import Results, Work
+from vbks.inference.context import FitContext
 
 ray = pytest.importorskip("ray")
 
@@ -22,8 +23,8 @@ SCRIPT = Path(__file__).parents[3] / "scripts" / "train.py"
 
 IN_SMALL_CHUNKS = """
 import runpy, sys
-from vbks.inference import comparison
-comparison.CHUNK = 1
+from vbks.inference.context import FitContext
+FitContext.chunk_size = 1
 sys.argv = {words!r}
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
@@ -99,7 +100,7 @@ def test_two_processes__train_and_keep_what_one_process_finds(
         "space": SPACE.split(", "), "preset": vbks.PaperSettings(steps=60), "posterior": "point",
         "num_inducing": 8, "batch_size": 30,
     }  # fmt: skip
-    monkeypatch.setattr("vbks.inference.context.CHUNK", 1)
+    monkeypatch.setattr(FitContext, "chunk_size", 1)
     here = vbks.fit(rows[:, :1], rows[:, 1], **settings)
     again = vbks.fit(rows[:, :1], rows[:, 1], **settings, checkpoint=kept, executor=Refusing())
     for other in (vbks.load(out), again):

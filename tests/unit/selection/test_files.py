@@ -92,9 +92,9 @@ def make_fit(
         converged=True,
         restarts=8,
         seconds=0.7,
-        race=(
-            PruningStep("look", -50.5, -40.25, True),
-            PruningStep("climb", -41.0, -math.inf, True),
+        pruning=(
+            PruningStep("screening", -50.5, -40.25, True),
+            PruningStep("optimisation", -41.0, -math.inf, True),
         ),
         notices=("exact: 3 candidates on 24 rows are few enough.",),
         warp=data.units.warp,

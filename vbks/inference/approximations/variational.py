@@ -11,19 +11,13 @@ from vbks.arrays import Array, Mask, Rows
 from vbks.inference.approximations.laplace import Laplace
 from vbks.inference.optim.quasi_newton import minimise
 
-EVALUATIONS = 16
-"""Laplace's Gaussian is close already; the bound has settled to a tenth of a nat by then."""
-
 NARROWINGS = 5
-"""Up to this many times a Gaussian is narrowed before the bound is maximised."""
+"""Up to this many times a Gaussian is narrowed before the bound is maximised: a numerical constant,
+as five times ten are more than the widths of any density differ by."""
 
 MOST_NARROWING, LEAST_NARROWING = 0.1, 0.7
 """A direction in which the density falls too quickly is narrowed by a factor between these, each
-time."""
-
-PAIRS = 32
-"""Pairs of fresh samples θ̂ ± Cη. With the quadratic part known exactly, 32 pairs leave an error of
-a few hundredths of a nat."""
+time: a numerical constant."""
 
 LogDensity = Callable[[Rows, Array], tuple[Array, Array]]
 """``log_density(rows, theta)`` gives log p(y, θ) [r] and gradients [r, H] at θ [r, H] of rows in
@@ -41,20 +35,27 @@ class Gaussians:
 
 
 def maximise_bound(
-    log_density: LogDensity, laplace: Laplace, rng: np.random.Generator, *, diagonal: bool
+    log_density: LogDensity,
+    laplace: Laplace,
+    rng: np.random.Generator,
+    *,
+    diagonal: bool,
+    evaluations: int = 16,
+    num_pairs: int = 32,
 ) -> Gaussians:
     """Maximise E_q[log p(y, θ)] + H(q) over Gaussians, with full or diagonal covariances.
 
     The expectation is a sum over the sigma points ±√h eᵢ, which is exact for cubics and, unlike a
-    few random samples, sees every direction. The bound that is returned is by fresh samples. A row
+    few random samples, sees every direction. The bound that is returned is by fresh samples, which
+    come as ``num_pairs`` pairs θ̂ ± Cη. A row
     that gains nothing keeps Laplace's Gaussian. Where the density is flat at its top but falls off
     a cliff, as between two rows where a change may be, Laplace's is far too wide, and is narrowed
     first.
     """
     search = _Search(log_density, laplace, diagonal)
-    found = minimise(search.loss, search.narrowed(laplace.value), EVALUATIONS, tolerance=1e-2)
+    found = minimise(search.loss, search.narrowed(laplace.value), evaluations, tolerance=1e-2)
     # Entry by entry, so that longer candidates of the chunk change nothing for shorter ones.
-    eta = rng.normal(size=(laplace.mean.shape[1], PAIRS)).T
+    eta = rng.normal(size=(laplace.mean.shape[1], num_pairs)).T
     before, after = (
         _fresh_bound(log_density, laplace, *search.gaussians(np.arange(len(x)), x), eta)
         for x in (search.start, found.x)

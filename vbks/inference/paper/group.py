@@ -25,6 +25,7 @@ from vbks.inference.paper.steps import (
     mean_precision,
     prior_factor,
 )
+from vbks.inference.seeds import Seed
 from vbks.kernels.bank.bank import Bank
 from vbks.kernels.priors import Priors
 
@@ -123,7 +124,7 @@ class Group:
         """
         c, settings = self.comparison, self.settings
         num = settings.value_batches_of(c.num_rows, c.batch_size)
-        rng = c.rng("local ELBOs")
+        rng = c.rng(Seed.LOCAL_ELBO_ROWS)
         batches = islice(c.data.minibatches(c.batch_size, int(rng.integers(2**31))), num)
         groups = self._value_samples(kind, num_samples)
         found = []
@@ -150,7 +151,9 @@ class Group:
         if kind.is_point:
             return [_tensor(np.zeros((1, H)))]
         sizes = [min(at_once, num - start) for start in range(0, num, at_once)]
-        rngs = [self.comparison.rng(f"θ of local ELBOs, {group}") for group in range(len(sizes))]
+        rngs = [
+            self.comparison.rng(Seed.LOCAL_ELBO_THETA, str(group)) for group in range(len(sizes))
+        ]
         pairs = zip(rngs, sizes, strict=True)
         return [_tensor(rng.normal(size=(H, size)).T) for rng, size in pairs]
 
@@ -190,7 +193,7 @@ class Group:
         stacked = self._stacked([Learned(f.mean, f.root, f.theta, f.factor) for f in fits if f])
         if self.kind.is_point:
             return Earlier(*stacked, tf.zeros_like(stacked.root))
-        rng = self.comparison.rng("earlier θ")
+        rng = self.comparison.rng(Seed.EARLIER_THETA)
         eta = _tensor(rng.normal(size=(H, PRECISION_SAMPLES)).T)
         theta = stacked.theta[:, tf.newaxis] + tf.einsum("khj,sj->ksh", stacked.spread, eta)
         return Earlier(*stacked, self.bank.run(mean_precision, theta, self.fixed))

@@ -13,12 +13,13 @@ from vbks.arrays import Array
 from vbks.data.training import TrainingData
 from vbks.execution.stage_state import NO_STAGE_STATE, StageState
 from vbks.grammar.expression import Expression
-from vbks.inference.context import SUMMARY_ROWS, FitContext
+from vbks.inference.context import FitContext
 from vbks.inference.inducing import authors_inducing
 from vbks.inference.paper.group import AT_ONCE, Group, prior_factors
 from vbks.inference.paper.settings import PaperSettings
 from vbks.inference.paper.state import START_SD, CandidateState, EarlierFit, Learned, begun
 from vbks.inference.result import InducingPosterior, LocalFit, Mode
+from vbks.inference.screening import ScreeningPolicy
 from vbks.kernels.bank.bank import Bank
 from vbks.kernels.bank.terms import is_batchable
 from vbks.kernels.free_parameters import num_free_parameters
@@ -41,11 +42,16 @@ NOT_BATCHED = "its kernel cannot be batched, which training on minibatches needs
 """Why a kernel that is known only as a GPflow object fails."""
 
 
-def inducing_inputs(data: TrainingData, num: int, rng: np.random.Generator) -> Array:
-    """Fixed inducing inputs as the authors choose them: [M, D]."""
+def inducing_inputs(
+    data: TrainingData,
+    num: int,
+    rng: np.random.Generator,
+    num_rows: int = ScreeningPolicy.summary_rows,
+) -> Array:
+    """Fixed inducing inputs [M, D] as the authors choose them, several inputs among some."""
     if data.num_inputs > 1:
-        return authors_inducing(data.sample(SUMMARY_ROWS, rng)[0], num, rng)
-    inputs = np.concatenate([X for X, _ in data.blocks(SUMMARY_ROWS)])
+        return authors_inducing(data.sample(num_rows, rng)[0], num, rng)
+    inputs = np.concatenate([X for X, _ in data.blocks(num_rows)])
     return authors_inducing(inputs, num, rng)
 
 
@@ -144,19 +150,19 @@ def train(
     comparison: FitContext,
     settings: PaperSettings,
     num_steps: int,
-    scratch: StageState = NO_STAGE_STATE,
+    stage_state: StageState = NO_STAGE_STATE,
 ) -> list[CandidateState]:
     """The members after ``num_steps`` more steps, with their local ELBOs."""
     group = Group(members, comparison, settings)
     end = group.steps + num_steps
-    kept = scratch.read()
+    kept = stage_state.read()
     if kept is not None:
         group.restore(kept)
     batches = comparison.data.minibatches(comparison.batch_size, comparison.seed)
     next(islice(batches, group.steps, group.steps), None)
     while group.steps < end:
         group.take(min(AT_ONCE, end - group.steps), batches)
-        scratch.keep(group.state)
+        stage_state.keep(group.state)
     return group.evaluated()
 
 

@@ -1,1 +1,1 @@
-"""Stochastic fits: Newton and natural-gradient steps on minibatches, and their last passes."""
+"""Stochastic fits: SVGP steps on minibatches, plain ascent, and what finalises them."""

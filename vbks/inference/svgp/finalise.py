@@ -1,4 +1,4 @@
-"""The end of stochastic fits: q(θ), q(u) and the bound, from passes over the data."""
+"""The end of stochastic fits: q(θ), q(u) and the bound, from passes over all rows."""
 
 from __future__ import annotations
 
@@ -16,27 +16,16 @@ from vbks.inference.approximations.base_samples import base_samples
 from vbks.inference.approximations.laplace import Laplace
 from vbks.inference.approximations.variational import diagonal_factor, entropy
 from vbks.inference.candidate import Candidate, failed_fit, local_fit, stacked
-from vbks.inference.context import POSTERIOR_SAMPLES, FitContext
-from vbks.inference.objectives.svgp import Batch, Moments, NaturalParameters, climb
+from vbks.inference.context import FitContext
+from vbks.inference.objectives.natural_parameters import Moments, NaturalParameters, natural_ascent
+from vbks.inference.objectives.svgp import Batch
 from vbks.inference.result import ConditionalPosteriors, InducingPosterior, LocalFit, Mode
 from vbks.inference.svgp.mean_field import MeanField
 from vbks.inference.svgp.stage import StochasticStage
 
-PASSES = 60
-"""Natural-gradient steps on all rows at most, where no single one is exact; most fits take ten."""
-
-VALUE_ROWS = 200_000
-"""Rows over which the bound is averaged, unless noise is Gaussian and one pass gives it."""
-
-SAMPLED_ROWS = 200_000
-"""Rows up to which samples of θ have a q(v|θ) of their own, which takes a pass for each. Beyond,
-θ is known so well that it is enough to keep what rows say about u."""
-
-PAIRS = POSTERIOR_SAMPLES // 2
-"""Samples of θ come as pairs ±η."""
-
 FALL = 1.0
-"""Nats, beside three standard errors, by which a bound must have fallen for its fit to fail."""
+"""A fit fails if its bound has fallen by more nats than this, beside three standard errors: a
+tolerance of rounding and sampling."""
 
 
 class _Passed(NamedTuple):
@@ -48,9 +37,9 @@ class _Passed(NamedTuple):
     converged: Mask
 
 
-def finish(chunk: Sequence[Candidate], comparison: FitContext) -> list[LocalFit]:
+def finalise(chunk: Sequence[Candidate], context: FitContext) -> list[LocalFit]:
     """q(u) and the bound at θ, or over samples of q(θ), with Laplace's volume beside it."""
-    stage = StochasticStage.of(chunk, comparison)
+    stage = StochasticStage.of(chunk, context)
     theta = stacked([c.thetas[0] for c in chunk], stage.bank.num_slots)
     passed = _passes(stage, theta)
     log_prior, _ = stage.priors.log_density(np.arange(len(chunk)), theta)
@@ -64,12 +53,12 @@ def finish(chunk: Sequence[Candidate], comparison: FitContext) -> list[LocalFit]
         if not (np.isfinite(laplace.log_evidence[k]) and np.isfinite(ends.elbo[k])):
             reason = f"no finite bound, also with a jitter of {c.jitter:g}."
         if reason:
-            fits.append(failed_fit(c, comparison, reason))
+            fits.append(failed_fit(c, context, reason))
             continue
-        own = float(ends.elbo[k]) if comparison.bounds_theta else math.nan
+        own = float(ends.elbo[k]) if context.bounds_theta else math.nan
         fits.append(
             replace(
-                local_fit(c, comparison),
+                local_fit(c, context),
                 modes=(_mode(c, laplace, ends.factor, log_prior, k, own),),
                 elbo=float(ends.elbo[k]),
                 standard_error=float(ends.error[k]),
@@ -101,22 +90,22 @@ def _ends(
     passed: _Passed,
     laplace: Laplace,
 ) -> _Ends:
-    comparison = stage.comparison
+    context = stage.context
     none: list[ConditionalPosteriors | None] = [None] * len(chunk)
-    if comparison.posterior == "point":
+    if context.posterior == "point":
         no_factor = np.zeros_like(laplace.factor)
         return _Ends(no_factor, *passed[:3], none, passed.converged)
     if all(len(c.factor) for c in chunk):
         factor = _climbed_factor(chunk, theta)
         field = _mean_field(stage, chunk, theta, factor, passed.q)
         return _Ends(factor, *field, none, passed.converged)
-    factor = diagonal_factor(laplace) if comparison.posterior == "diagonal" else laplace.factor
-    if not comparison.bounds_theta and comparison.num_rows > SAMPLED_ROWS:
+    factor = diagonal_factor(laplace) if context.posterior == "diagonal" else laplace.factor
+    if not context.bounds_theta and context.num_rows > context.svgp.sampled_rows:
         return _Ends(factor, *passed[:3], none, passed.converged)
     samples = _samples(stage, chunk, theta, factor)
     found = _given_samples(stage, theta, samples, passed.q)
     value, error = passed.value, passed.error
-    if comparison.bounds_theta:
+    if context.bounds_theta:
         value, error = _integrated(stage, samples, factor, found)
     arrived = (found.converged | ~np.isfinite(found.value)).reshape(samples.shape[:2])
     converged = passed.converged & arrived.all(axis=1)
@@ -127,7 +116,7 @@ def _falls(
     stage: StochasticStage, chunk: Sequence[Candidate], passed: _Passed, log_prior: Array
 ) -> list[str]:
     """Why candidates have failed whose bound is lower than where their steps began; or nothing."""
-    if stage.comparison.likelihood.is_gaussian:
+    if stage.context.likelihood.is_gaussian:
         return [""] * len(chunk)
     theta = stacked([c.thetas[-1] for c in chunk], stage.bank.num_slots)
     before = _passes(stage, theta)
@@ -159,28 +148,31 @@ def _mode(
 
 def _passes(stage: StochasticStage, theta: Array) -> _Passed:
     """The best q(v) at θ [K, H], and the bound with it."""
-    data, here = stage.comparison.data, stage.at(theta[:, np.newaxis])
+    data, here = stage.context.data, stage.at(theta[:, np.newaxis])
     size = stage.block_size()
-    if stage.comparison.likelihood.is_gaussian:
+    if stage.context.likelihood.is_gaussian:
         q, value = here.optimum(data.blocks(size))
         return _Passed(q, value.numpy()[:, 0], np.zeros(len(theta)), np.ones(len(theta), bool))
-    found = here.climbed(lambda: data.blocks(size), stage.no_q(), PASSES)
+    passes = stage.context.svgp.final_passes
+    found = here.ascended(lambda: data.blocks(size), stage.no_q(), passes)
     value, error = here.value(_value_blocks(stage, size), found.q.moments())
     return _Passed(found.q, value.numpy()[:, 0], error.numpy()[:, 0], found.converged.numpy())
 
 
 def _value_blocks(stage: StochasticStage, size: int) -> Iterator[Batch]:
-    return islice(stage.comparison.data.blocks(size), math.ceil(VALUE_ROWS / size))
+    num_rows = stage.context.svgp.value_rows
+    return islice(stage.context.data.blocks(size), math.ceil(num_rows / size))
 
 
 def _samples(
     stage: StochasticStage, chunk: Sequence[Candidate], mean: Array, factor: Array
 ) -> Array:
     """Samples of q(θ) that are the same whatever other candidates there are: [K, S, H]."""
-    samples = np.repeat(mean[:, np.newaxis], POSTERIOR_SAMPLES, axis=1)
+    num = stage.context.svgp.samples
+    samples = np.repeat(mean[:, np.newaxis], num, axis=1)
     for k, c in enumerate(chunk):
         H = len(c.layout)
-        eta = base_samples(POSTERIOR_SAMPLES, H, stage.comparison.seed)
+        eta = base_samples(num, H, stage.context.seed)
         samples[k, :, :H] += eta @ factor[k, :H, :H].T
     return samples
 
@@ -190,14 +182,15 @@ def _given_samples(
 ) -> _Passed:
     """The best q(v|θ) at samples of θ [K, S, H], from the q(v) at θ [K, H]: rows k·S + s."""
     K, S, H = samples.shape
-    rows, data = stage.repeated(S), stage.comparison.data
+    rows, data = stage.repeated(S), stage.context.data
     here, size = rows.at(samples.reshape(K * S, 1, H)), rows.block_size()
-    if stage.comparison.likelihood.is_gaussian:
+    if stage.context.likelihood.is_gaussian:
         best, value = here.optimum(data.blocks(size))
         return _Passed(best, value.numpy()[:, 0], np.zeros(K * S), np.ones(K * S, bool))
     base = tf.repeat(stage.at(theta[:, np.newaxis]).L[:, 0], S, axis=0)
+    passes = stage.context.svgp.final_passes
     start = q.repeated(S).under_prior(tf.linalg.triangular_solve(base, here.L[:, 0]))
-    found = here.climbed(lambda: data.blocks(size), start.or_prior(), PASSES)
+    found = here.ascended(lambda: data.blocks(size), start.or_prior(), passes)
     value, error = here.value(_value_blocks(stage, size), found.q.moments())
     return _Passed(found.q, value.numpy()[:, 0], error.numpy()[:, 0], found.converged.numpy())
 
@@ -232,8 +225,9 @@ def _over_theta(
     rows = np.repeat(np.arange(len(samples)), samples.shape[1])
     log_prior, _ = stage.priors.log_density(rows, samples.reshape(len(rows), -1))
     joint = value + log_prior.reshape(value.shape)
-    pairs = 0.5 * (joint[:, :PAIRS] + joint[:, PAIRS:])
-    spread = pairs.std(axis=1, ddof=1) / math.sqrt(PAIRS)
+    num = value.shape[1] // 2
+    pairs = 0.5 * (joint[:, :num] + joint[:, num:])
+    spread = pairs.std(axis=1, ddof=1) / math.sqrt(num)
     elbo = pairs.mean(axis=1) + entropy(factor, stage.priors.used)
     return elbo, np.hypot(spread, error.mean(axis=1))
 
@@ -255,13 +249,16 @@ def _mean_field(
 ) -> tuple[NaturalParameters, Array, Array]:
     """A q(u) that samples of q(θ) share, the bound [K] over them, and its standard error."""
     samples = _samples(stage, chunk, theta, factor)
-    field, data = MeanField(stage, theta, samples), stage.comparison.data
+    field, data = MeanField(stage, theta, samples), stage.context.data
     size = field.block_size
-    if stage.comparison.likelihood.is_gaussian:
+    if stage.context.likelihood.is_gaussian:
         q = field.best_gaussian(data.blocks(size))
     else:
-        q = climb(lambda own: field.step_and_value(data.blocks(size), own), start, PASSES).q
+        passes = stage.context.svgp.final_passes
+        q = natural_ascent(
+            lambda own: field.step_and_value(data.blocks(size), own), start, passes
+        ).q
     blocks = data.blocks(size)
-    if not stage.comparison.likelihood.is_gaussian:
+    if not stage.context.likelihood.is_gaussian:
         blocks = _value_blocks(stage, size)
     return q, *_over_theta(stage, samples, factor, *field.value(blocks, q))

@@ -13,7 +13,8 @@ import numpy as np
 import tensorflow as tf
 
 from vbks.arrays import Array
-from vbks.inference.objectives.svgp import Batch, Moments, NaturalParameters
+from vbks.inference.objectives.natural_parameters import Moments, NaturalParameters
+from vbks.inference.objectives.svgp import Batch
 from vbks.inference.svgp.stage import StochasticStage
 
 

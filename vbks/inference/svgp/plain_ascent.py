@@ -16,35 +16,34 @@ from vbks.arrays import Array
 from vbks.execution.stage_state import NO_STAGE_STATE, StageState
 from vbks.inference.candidate import Candidate, final_start, stacked
 from vbks.inference.context import FitContext
-from vbks.inference.objectives.svgp import Moments, Slopes
+from vbks.inference.objectives.natural_parameters import Moments
+from vbks.inference.objectives.svgp import Slopes
+from vbks.inference.seeds import Seed
+from vbks.inference.svgp.policy import SvgpPolicy
 from vbks.inference.svgp.stage import StochasticStage
 
-STEPS = 3000
-"""Steps of the ascent, each on a minibatch; q(u) alone takes a thousand of them to find its
-place."""
-
-RATE = 0.01
-"""Adam's first learning rate; it falls as a cosine to a hundredth of this."""
-
 START_SD = 0.05
-"""Standard deviation of q(θ) in the beginning."""
+"""q(θ) has this standard deviation in the beginning: a numerical constant, narrow on a logarithmic
+scale."""
 
 
-def climb(
-    chunk: Sequence[Candidate], comparison: FitContext, scratch: StageState = NO_STAGE_STATE
+def ascend(
+    chunk: Sequence[Candidate], context: FitContext, stage_state: StageState = NO_STAGE_STATE
 ) -> list[Candidate]:
-    """θ, and the factor of q(θ) unless it is a point, after all steps from the best look."""
-    stage = StochasticStage.of(chunk, comparison)
-    theta = stacked([final_start(c, comparison) for c in chunk], stage.bank.num_slots)
+    """θ, and the factor of q(θ) unless it is a point, after all steps from the best optimum of the
+    screening."""
+    stage = StochasticStage.of(chunk, context)
+    theta = stacked([final_start(c, context) for c in chunk], stage.bank.num_slots)
     state = _State(stage, theta)
-    rng = comparison.rng("plain ascent")
-    batches = comparison.data.minibatches(comparison.batch_size, comparison.seed)
-    first = state.restore(scratch.read())
+    rng = context.rng(Seed.PLAIN_ASCENT)
+    batches = context.data.minibatches(context.batch_size, context.seed)
+    first = state.restore(stage_state.read())
     next(islice(batches, first, first), None)
     rng.normal(size=(first, *theta.shape))
-    for step, batch in zip(range(first, STEPS), batches, strict=False):
-        state.step(batch, rng.normal(size=theta.shape), _rate(step))
-        scratch.keep(partial(state.numbers, step + 1))
+    policy = context.svgp
+    for step, batch in zip(range(first, policy.plain_steps), batches, strict=False):
+        state.step(batch, rng.normal(size=theta.shape), _rate(step, policy))
+        stage_state.keep(partial(state.numbers, step + 1))
     mean, factor = state.theta.numpy(), state.factor()
     return [
         replace(
@@ -57,8 +56,10 @@ def climb(
     ]
 
 
-def _rate(step: int) -> float:
-    return RATE * (0.01 + 0.495 * (1.0 + math.cos(math.pi * step / STEPS)))
+def _rate(step: int, policy: SvgpPolicy) -> float:
+    """A cosine from the first rate to a hundredth of it."""
+    share = 0.01 + 0.495 * (1.0 + math.cos(math.pi * step / policy.plain_steps))
+    return policy.plain_rate * share
 
 
 class _State:
@@ -70,14 +71,14 @@ class _State:
 
     def __init__(self, stage: StochasticStage, theta: Array) -> None:
         self.stage = stage
-        K, H, M = *theta.shape, len(stage.comparison.Z)
+        K, H, M = *theta.shape, len(stage.context.Z)
         self.theta = tf.Variable(theta)
         self.mean = tf.Variable(np.zeros((K, M)))
         self.root = tf.Variable(np.tile(np.eye(M), (K, 1, 1)))
         self.log_sd = tf.Variable(np.full((K, H), np.log(START_SD)))
         self.below = tf.Variable(np.zeros((K, H, H)))
-        self.has_factor = stage.comparison.bounds_theta
-        self.is_diagonal = stage.comparison.posterior == "diagonal"
+        self.has_factor = stage.context.bounds_theta
+        self.is_diagonal = stage.context.posterior == "diagonal"
         self.base = stage.at(theta[:, np.newaxis]).L[:, 0] if self.has_factor else None
         self.optimiser = gpflow.keras.tf_keras.optimizers.Adam()
 

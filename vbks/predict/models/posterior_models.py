@@ -18,9 +18,9 @@ from vbks.arrays import Array, Rows
 from vbks.data.signals.summaries import measure_inputs
 from vbks.data.training import TrainingData
 from vbks.errors import DataError
-from vbks.inference.context import SUMMARY_ROWS
 from vbks.inference.likelihoods.likelihood import Likelihood
 from vbks.inference.result import LocalFit, Mode
+from vbks.inference.screening import ScreeningPolicy
 from vbks.kernels.gpflow.conversion import bindings
 from vbks.kernels.gpflow.kernels import FamilyKernel
 from vbks.kernels.layout import Layout, lay_out
@@ -95,7 +95,7 @@ def variational_model(fit: LocalFit, data: TrainingData, likelihood: Likelihood)
 
 def _prior(layout: Layout, data: TrainingData) -> tuple[Array, Array]:
     """Means and standard deviations of p(θ): [H] and [H]."""
-    X, _ = data.sample(SUMMARY_ROWS, np.random.default_rng(0))
+    X, _ = data.sample(ScreeningPolicy.summary_rows, np.random.default_rng(0))
     priors = slot_priors(layout, summaries=measure_inputs(X))
     return np.array([p.centre for p in priors]), np.array([p.precision**-0.5 for p in priors])
 

@@ -6,7 +6,8 @@ from gpflow.utilities import parameter_dict
 
 from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.inference.objectives.evidence import CollapsedEvidence
-from vbks.inference.objectives.svgp import FixedTheta, Moments, NaturalParameters
+from vbks.inference.objectives.natural_parameters import Moments, NaturalParameters
+from vbks.inference.objectives.svgp import FixedTheta
 from vbks.kernels.bank.bank import Bank
 from vbks.kernels.gpflow.conversion import bindings, to_gpflow
 from vbks.kernels.gpflow.linear import positive_parameter

@@ -23,6 +23,7 @@ from vbks.inference.paper.training import (
     train,
     with_lines_through_zero,
 )
+from vbks.inference.seeds import Seed
 from vbks.inference.settings import FitSettings
 from vbks.kernels.bank.bank import num_traces
 from vbks.kernels.gpflow.conversion import bindings, to_gpflow
@@ -55,7 +56,7 @@ def make_problem(posterior="point", expressions=EXPRESSIONS):
             given=with_lines_through_zero(expressions, {}, 1),
         ),
     )
-    Z = inducing_inputs(comparison.data, M, comparison.rng("inducing"))
+    Z = inducing_inputs(comparison.data, M, comparison.rng(Seed.INDUCING))
     comparison = replace(comparison, inducing=Z)
     return first_states(starts(expressions, comparison), comparison), comparison
 
@@ -124,7 +125,7 @@ def climb(model, loss, comparison, settings):
 
 def mean_bound(comparison, settings, bound):
     """The mean over the minibatches that local ELBOs are averaged over."""
-    seed = int(comparison.rng("local ELBOs").integers(2**31))
+    seed = int(comparison.rng(Seed.LOCAL_ELBO_ROWS).integers(2**31))
     num = settings.value_batches_of(N, B)
     batches = islice(comparison.data.minibatches(B, seed), num)
     compiled = tf.function(lambda X, y: bound((X, y[:, tf.newaxis])))

@@ -4,16 +4,18 @@ import gpflow
 import numpy as np
 import pytest
 import tensorflow as tf
+from support.rungs import screened
 
 from vbks.grammar.parser import parse
-from vbks.inference import climbing
 from vbks.inference.approximations.laplace import approximate
 from vbks.inference.candidate import make_candidate, stacked
 from vbks.inference.choices import make_context
 from vbks.inference.objectives.evidence import CollapsedEvidence
-from vbks.inference.objectives.svgp import FixedTheta, Moments, NaturalParameters
+from vbks.inference.objectives.natural_parameters import Moments, NaturalParameters
+from vbks.inference.objectives.svgp import FixedTheta
+from vbks.inference.rungs import optimise
 from vbks.inference.settings import FitSettings
-from vbks.inference.svgp.finalise import finish
+from vbks.inference.svgp.finalise import finalise
 from vbks.kernels.bank.bank import Bank
 from vbks.kernels.priors import Priors
 from vbks.predict.models.gpflow_models import gpflow_model
@@ -37,7 +39,7 @@ def compared(posterior, likelihood="gaussian"):
 def climbed(comparison):
     """Candidates at the maxima of their collapsed posteriors."""
     chunk = [make_candidate(parse(text), comparison, None) for text in EXPRESSIONS]
-    return climbing.climb(climbing.look(chunk, comparison), comparison)
+    return optimise(screened(chunk, comparison), comparison)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +50,7 @@ def tops():
 def test_point__has_the_best_q_and_the_collapsed_bound(tops):
     comparison = compared("point")
     X, y = comparison.data.arrays()
-    for candidate, fit in zip(tops, finish(tops, comparison), strict=True):
+    for candidate, fit in zip(tops, finalise(tops, comparison), strict=True):
         bank, theta = Bank([candidate.expression]), candidate.thetas[:1, np.newaxis]
         here = FixedTheta(
             bank, theta, tf.constant(comparison.Z), comparison.likelihood, len(y), fit.jitter
@@ -73,7 +75,7 @@ def test_bound_with_a_posterior_of_theta__is_near_the_evidence(tops, posterior):
     )
     theta = stacked([c.thetas[0] for c in tops], log_posterior.num_slots)
     evidence = approximate(log_posterior, theta).log_evidence
-    for expected, fit in zip(evidence, finish(tops, comparison), strict=True):
+    for expected, fit in zip(evidence, finalise(tops, comparison), strict=True):
         # Laplace's evidence is no limit, and a diagonal q(θ) leaves out what θ have in common.
         assert expected - 1.0 < fit.elbo < expected + 3.0 * fit.standard_error + 0.5
         assert fit.elbo == fit.modes[0].elbo
@@ -87,7 +89,7 @@ def test_bound_with_a_posterior_of_theta__is_that_over_new_samples(tops):
     """With the best q(u|θ) and q(θ) as it is, by plain sampling."""
     comparison = compared("full")
     X, y = comparison.data.arrays()
-    for candidate, fit in zip(tops, finish(tops, comparison), strict=True):
+    for candidate, fit in zip(tops, finalise(tops, comparison), strict=True):
         mode = fit.modes[0]
         eta = np.random.default_rng(1).normal(size=(300, len(mode.mean)))
         theta = mode.mean + eta @ mode.factor.T
@@ -108,8 +110,8 @@ def test_bound_with_a_posterior_of_theta__is_that_over_new_samples(tops):
 @pytest.mark.parametrize("posterior", ["full", "laplace"])
 def test_samples_of_theta__have_the_best_q_of_classes_too(posterior):
     comparison = compared(posterior, "bernoulli")
-    chunk = climbing.look([make_candidate(parse("SE"), comparison, None)], comparison)
-    (fit,) = finish(chunk, comparison)
+    chunk = screened([make_candidate(parse("SE"), comparison, None)], comparison)
+    (fit,) = finalise(chunk, comparison)
     theta, mean, covariance = (
         fit.q_u.samples.theta,
         fit.q_u.samples.mean,
@@ -120,7 +122,7 @@ def test_samples_of_theta__have_the_best_q_of_classes_too(posterior):
         comparison.likelihood, comparison.num_rows, fit.jitter,
     )  # fmt: skip
     q, rows = NaturalParameters.prior(len(theta), len(comparison.Z)), comparison.data.arrays()
-    best = here.climbed(lambda: [rows], q, 100)
+    best = here.ascended(lambda: [rows], q, 100)
     own = Moments.of_root(tf.constant(mean), tf.linalg.cholesky(covariance))
     np.testing.assert_allclose(here.value([rows], own)[0][:, 0], best.value, atol=2e-3)
 
@@ -128,8 +130,8 @@ def test_samples_of_theta__have_the_best_q_of_classes_too(posterior):
 @pytest.mark.parametrize("posterior", ["full", "diagonal"])
 def test_candidate_beside_a_longer_one__has_the_posterior_that_it_has_alone(tops, posterior):
     comparison = compared(posterior)
-    (alone,) = finish(tops[:1], comparison)
-    beside, _ = finish(tops, comparison)
+    (alone,) = finalise(tops[:1], comparison)
+    beside, _ = finalise(tops, comparison)
     one, two = (fit.modes[0].factor @ fit.modes[0].factor.T for fit in (alone, beside))
     np.testing.assert_allclose(two, one, rtol=1e-6)
 
@@ -137,7 +139,7 @@ def test_candidate_beside_a_longer_one__has_the_posterior_that_it_has_alone(tops
 def test_factor_that_the_climb_has_found__is_kept(tops):
     comparison = compared("full")
     own = [0.02 * np.eye(len(c.layout)) for c in tops]
-    fits = finish([replace(c, factor=f) for c, f in zip(tops, own, strict=True)], comparison)
+    fits = finalise([replace(c, factor=f) for c, f in zip(tops, own, strict=True)], comparison)
     for fit, factor in zip(fits, own, strict=True):
         np.testing.assert_array_equal(fit.modes[0].factor, factor)
 
@@ -146,7 +148,7 @@ def test_factor_that_the_climb_has_found__is_kept(tops):
 def test_bernoulli__is_finished_too(posterior):
     comparison = compared(posterior, "bernoulli")
     chunk = [make_candidate(parse(text), comparison, None) for text in EXPRESSIONS]
-    fits = finish(climbing.look(chunk, comparison), comparison)
+    fits = finalise(screened(chunk, comparison), comparison)
     X, y = comparison.data.arrays()
     nothing = len(y) * np.log(0.5)
     for fit in fits:
@@ -160,8 +162,8 @@ def test_bernoulli__is_finished_too(posterior):
 
 def test_candidate_without_a_finite_bound__fails_and_disturbs_no_other(tops):
     comparison = compared("point")
-    good = finish(tops, comparison)
-    bad = finish([tops[0], replace(tops[1], jitter=-10.0)], comparison)
+    good = finalise(tops, comparison)
+    bad = finalise([tops[0], replace(tops[1], jitter=-10.0)], comparison)
     assert bad[1].status == "failed"
     assert "no finite bound" in bad[1].reason
     assert bad[0].elbo == good[0].elbo

@@ -7,7 +7,7 @@ from vbks.grammar.parser import parse
 from vbks.inference.candidate import make_candidate
 from vbks.inference.choices import make_context
 from vbks.inference.likelihoods.registry import make_likelihood
-from vbks.inference.objectives.svgp import NaturalParameters
+from vbks.inference.objectives.natural_parameters import NaturalParameters
 from vbks.inference.settings import FitSettings
 from vbks.inference.svgp.mean_field import MeanField
 from vbks.inference.svgp.stage import StochasticStage
