@@ -8,16 +8,17 @@ data        rows in the user's units, standardised once
 grammar     kernel expressions: texts, structures, spaces, search moves, priors
 kernels     formulas, parameters and starts; GPflow kernels; the bank that evaluates many at once
 inference   fits of many candidates at once: bounds of their evidence, posteriors of θ
-models      GPflow models: with a posterior of θ, of fitted candidates, and of their mixture
-execution   where and with which settings candidates are fitted
-selection   searches that propose candidates, and beliefs over what was fitted
-prediction  what a user holds after a fit: candidates, belief, averaged predictions, files
-several_targets  a fit for each column of targets
-fitting     the one call, `vbks.fit`
+predict     averaged predictions, and fitted candidates as GPflow models
+storage     fits in files, written whole or not at all
+execution   where candidates are fitted: devices, Ray, a folder that keeps finished work
+weights     beliefs over what was fitted, and weights of predictions
+search      searches that propose candidates, and the budget they keep to
+selection   what a user holds after a fit: candidates, belief, predictions, pictures, files
+api         the one call, `vbks.fit`
 planning    what that call would do on many devices
 comparing   methods beside each other
-estimator   the same for scikit-learn
-cli         the command line
+integrations  scikit-learn, TensorBoard
+ui          the command line
 
 TensorFlow is imported when a name that needs it is first used.
 """

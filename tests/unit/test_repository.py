@@ -13,6 +13,7 @@ from scipy.stats import norm
 
 import vbks
 from vbks.grammar import families
+from vbks.inference.screening import ScreeningPolicy
 from vbks.kernels import registry
 
 ROOT = Path(vbks.__file__).parents[1]
@@ -132,6 +133,27 @@ def test_decisions__are_listed_with_their_dates():
         text = (folder / name).read_text()
         assert text.startswith(f"# {title}\n\n*{date} · ")
         assert all(f"**{part}.**" in text for part in ("Question", "Measured", "Decided")), name
+
+
+def test_screening_page__has_the_rungs_of_the_policy():
+    text = (ROOT / "docs" / "algorithms" / "screening.md").read_text()
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("|")]
+    assert [tuple(row) for row in rows[2:]] == [
+        (
+            rung.name,
+            rung.rows,
+            str(rung.evaluations),
+            written(rung.schedule),
+            written(rung.child_schedule),
+            f"{rung.margin:g}",
+        )
+        for rung in ScreeningPolicy().rungs
+    ]
+
+
+def written(schedule):
+    """A schedule in words."""
+    return ", ".join(f"{num} after {evaluations}" for evaluations, num in schedule)
 
 
 def test_notation__has_every_size_of_shapes():
