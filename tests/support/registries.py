@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from vbks.data import warp_registry
 from vbks.grammar import families
 from vbks.inference.likelihoods import registry as likelihoods
 from vbks.kernels import registry as kernels
@@ -15,6 +16,7 @@ from vbks.search.strategies import acquisition
 REGISTRIES = (
     (kernels, "_FAMILIES"),
     (families, "_RULES"),
+    (warp_registry, "_NAMED"),
     (likelihoods, "_NAMED"),
     (acquisition, "_ACQUISITIONS"),
 )

@@ -7,20 +7,17 @@ from vbks.data.tables import Inputs, read_inputs
 from vbks.data.training import TrainingData, prepare
 from vbks.data.units import Units
 from vbks.data.warp_choice import choose_warps
-from vbks.data.warps import (
-    KNOWN_WARPS,
-    Identity,
-    InverseSoftplus,
-    Log,
-    Logit,
-    Warp,
+from vbks.data.warp_registry import (
+    WarpGraph,
     make_warp,
+    register_warp,
     warp_from_values,
+    warp_names,
     warp_to_values,
 )
+from vbks.data.warps import Identity, InverseSoftplus, Log, Logit, Warp
 
 __all__ = [
-    "KNOWN_WARPS",
     "ArraySource",
     "DatasetSource",
     "Identity",
@@ -32,6 +29,7 @@ __all__ = [
     "TrainingData",
     "Units",
     "Warp",
+    "WarpGraph",
     "choose_warps",
     "make_warp",
     "num_columns",
@@ -40,6 +38,8 @@ __all__ = [
     "read_inputs",
     "read_noise",
     "read_noise_columns",
+    "register_warp",
     "warp_from_values",
+    "warp_names",
     "warp_to_values",
 ]

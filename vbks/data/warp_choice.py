@@ -8,21 +8,13 @@ import numpy as np
 
 from vbks.data.training import TrainingData
 from vbks.data.units import Moments
-from vbks.data.warps import (
-    KNOWN_WARPS,
-    Identity,
-    Interval,
-    Warp,
-    domain_of,
-    is_inside,
-    make_warp,
-    refuse_outside,
-)
+from vbks.data.warp_registry import automatic_warps, domain_of, make_warp, warp_names
+from vbks.data.warps import Identity, Interval, Warp, is_inside, refuse_outside
 from vbks.errors import DataError
 
 LEAST_BEND = 0.1
-"""Difference of the logarithms of a warp's slopes over the targets, from which on it is compared
-with the identity: noise then differs by a tenth."""
+"""Compare a warp with the identity only if the logarithms of its slopes over the targets differ by
+more than this: noise then differs by a tenth."""
 
 
 def choose_warps(
@@ -30,9 +22,10 @@ def choose_warps(
 ) -> tuple[Warp, ...]:
     """The warps of these names, each once, or with "auto" all that the targets allow.
 
-    These are the identity; log and softplus if all targets are above 0; and logit if the user
-    gives their range and all targets lie within it. Of these, warps that are all but straight lines
-    over the targets are left out: they say the same as the identity.
+    These are the identity; log and softplus if all targets are above 0; logit if the user gives
+    the range of the target and all targets lie in it; and others that are registered as automatic.
+    Of these, warps that are all but straight lines over the targets are left out: they say the same
+    as the identity.
     """
     targets = Moments.of_nothing(1)
     for _, y in data.target_blocks():
@@ -46,7 +39,7 @@ def choose_warps(
 
 
 def _possible(targets: Moments, target_range: Interval | None) -> tuple[Warp, ...]:
-    named = [name for name in KNOWN_WARPS if name != "logit" or target_range is not None]
+    named = automatic_warps(target_range is not None)
     allowed = [name for name in named if _is_allowed(targets, domain_of(name, target_range))]
     warps = [make_warp(name, targets.mean[0], target_range) for name in allowed]
     return tuple(warp for warp in warps if _tells_apart(warp, targets) and _bends(warp, targets))
@@ -77,7 +70,7 @@ def _names(wanted: str | Iterable[str]) -> list[str]:
     names = [wanted] if isinstance(wanted, str) or not isinstance(wanted, Iterable) else [*wanted]
     if not names:
         raise DataError(
-            f"there are no warps to compare. Give 'auto' or some of {', '.join(KNOWN_WARPS)}."
+            f"there are no warps to compare. Give 'auto' or some of {', '.join(warp_names())}."
         )
     return names
 

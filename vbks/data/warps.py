@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -125,7 +124,7 @@ class InverseSoftplus:
 
 @dataclass(frozen=True)
 class Logit:
-    """z = log((y - low) / (high - y)) for targets that lie between two bounds."""
+    """z = log((y - low) / (high - y)) for targets that lie in a range."""
 
     low: float
     high: float
@@ -135,13 +134,13 @@ class Logit:
     def __post_init__(self) -> None:
         if not -math.inf < self.low < self.high < math.inf:
             raise DataError(
-                f"the bounds of the target are {self.low} and {self.high}, expected two numbers, "
-                "the lower one first."
+                f"the ends of the target's range are {self.low} and {self.high}, expected two "
+                "numbers, the lower one first."
             )
 
     @property
     def domain(self) -> Interval:
-        """The targets between the bounds."""
+        """The targets between the ends of the range."""
         return self.low, self.high
 
     def forward(self, y: Array) -> Array:
@@ -149,7 +148,7 @@ class Logit:
         return np.asarray(_log(np.asarray(y) - self.low) - _log(self.high - np.asarray(y)))
 
     def inverse(self, z: Array) -> Array:
-        """Targets between the bounds, counted from the nearer one so that no digit is lost."""
+        """Targets in the range, counted from its nearer end so that no digit is lost."""
         width = self.high - self.low
         below, above = self.low + width * expit(z), self.high - width * expit(np.negative(z))
         return np.where(np.less(z, 0), below, above)
@@ -160,66 +159,10 @@ class Logit:
         return _inside(self, y, math.log(self.high - self.low) - logs)
 
 
-KNOWN_WARPS = ("identity", "log", "softplus", "logit")
-"""Names of the warps, the simplest first."""
-
-
 def is_inside(y: Array, domain: Interval) -> Mask:
     """Which targets lie in a domain."""
     low, high = domain
     return np.asarray(np.greater(y, low) & np.less(y, high))
-
-
-def domain_of(name: str, target_range: Interval | None = None) -> Interval:
-    """The targets that a warp takes, known by its name before its scale is."""
-    return make_warp(name, 1.0, target_range).domain
-
-
-def make_warp(name: str, mean: float, target_range: Interval | None = None) -> Warp:
-    """The warp of a name for targets with a mean above 0, and with its range if it is a logit.
-
-    The scale of softplus is the mean. Its slope falls as yᵃ with -a = (y/s) / (exp(y/s) - 1),
-    which is 0.58 there, about half way between the 0 of identity and the 1 of log. A scale of one
-    standard deviation would make it a copy of the identity where targets are far from 0, and one
-    of log where they have a long tail.
-    """
-    match name:
-        case "identity":
-            return Identity()
-        case "log":
-            return Log()
-        case "softplus":
-            return InverseSoftplus(float(mean))
-        case "logit":
-            return Logit(*_pair(target_range))
-    raise DataError(f"unknown warp {name!r}. Known: {', '.join(sorted(KNOWN_WARPS))}.")
-
-
-def warp_to_values(warp: Warp) -> dict[str, float | str]:
-    """The name of a warp and its numbers, to be written to a file."""
-    if warp.name not in KNOWN_WARPS:
-        raise DataError(f"the warp {warp.name!r} cannot be saved: it is not one of vbks.")
-    return {"name": warp.name, **vars(warp)}
-
-
-def warp_from_values(values: Mapping[str, object]) -> Warp:
-    """The warp that was written with `warp_to_values`."""
-    match dict(values):
-        case {"name": "identity" | "log" as name, **others} if not others:
-            return make_warp(name, 1.0)
-        case {"name": "softplus", "scale": float() | int() as scale, **others} if not others:
-            return InverseSoftplus(float(scale))
-        case {
-            "name": "logit",
-            "low": float() | int() as low,
-            "high": float() | int() as high,
-            **others,
-        } if not others:
-            return Logit(float(low), float(high))
-    raise DataError(
-        f"no warp is described by {dict(values)}. Known: {', '.join(sorted(KNOWN_WARPS))}, "
-        "softplus with its scale and logit with low and high."
-    )
 
 
 def refuse_outside(name: str, domain: Interval, y: Array, rows_before: int = 0) -> None:
@@ -229,7 +172,7 @@ def refuse_outside(name: str, domain: Interval, y: Array, rows_before: int = 0) 
         return
     low, high = domain
     needed = f"above {low:g}" if math.isinf(high) else f"between {low:g} and {high:g}"
-    advice = "add a constant to all targets" if math.isinf(high) else "widen the bounds"
+    advice = "add a constant to all targets" if math.isinf(high) else "widen the range"
     raise DataError(
         f"the warp '{name}' needs targets {needed}, but the target is {float(y[outside[0]])} in "
         f"row {rows_before + outside[0] + 1}. Leave the warp out, or {advice}."
@@ -245,17 +188,3 @@ def _log(values: Array) -> Array:
 def _inside(warp: Warp, y: Array, log_slope: Array) -> Array:
     """Logarithms of slopes, -∞ outside of the domain."""
     return np.where(is_inside(y, warp.domain), log_slope, -np.inf)
-
-
-def _pair(target_range: Interval | None) -> Interval:
-    if target_range is None:
-        raise DataError(
-            "the warp 'logit' needs the ends of the target's range. Give target_range=(low, high)."
-        )
-    try:
-        low, high = map(float, target_range)
-    except (TypeError, ValueError):
-        raise DataError(
-            f"the bounds of the target are {target_range!r}, expected two numbers (low, high)."
-        ) from None
-    return low, high

@@ -13,7 +13,8 @@ from vbks.arrays import Array
 from vbks.data.sources import ArraySource, Source
 from vbks.data.training import TrainingData
 from vbks.data.units import Units
-from vbks.data.warps import Warp, warp_to_values
+from vbks.data.warp_registry import warp_to_values
+from vbks.data.warps import Warp
 from vbks.errors import FileError, VbksError
 from vbks.inference.result import Correction
 from vbks.search.protocol import Step

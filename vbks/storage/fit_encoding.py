@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from vbks.arrays import Array
-from vbks.data.warps import Warp, warp_from_values, warp_to_values
+from vbks.data.warp_registry import warp_from_values, warp_to_values
+from vbks.data.warps import Warp
 from vbks.errors import DataError, FileError, GrammarError
 from vbks.grammar.expression import Expression, leaves
 from vbks.grammar.parser import parse

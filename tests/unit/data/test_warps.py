@@ -1,4 +1,3 @@
-import json
 import math
 
 import numpy as np
@@ -7,17 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vbks.data.warps import (
-    KNOWN_WARPS,
     Identity,
     InverseSoftplus,
     Log,
     Logit,
-    domain_of,
     is_inside,
-    make_warp,
     refuse_outside,
-    warp_from_values,
-    warp_to_values,
 )
 from vbks.errors import DataError
 
@@ -149,31 +143,9 @@ def test_softplus__is_finite_at_extremes(scale, y):
     assert np.isfinite([warp.forward(y), warp.log_slope(y)]).all()
 
 
-def test_softplus_of_the_mean__bends_half_as_much_as_log():
-    """The slope of a warp falls as a power of y: 0 for identity and 1 for log."""
-    warp, step = make_warp("softplus", mean=40.0), 1e-5
-    slopes = warp.log_slope(40.0 * np.exp([-step, step]))
-    power = -(slopes[1] - slopes[0]) / (2 * step)
-    np.testing.assert_allclose(power, 1 / np.expm1(1), rtol=1e-8)
-    assert 0.4 < power < 0.6
-
-
-def test_make_warp__knows_all_names():
-    made = [make_warp(name, 2.5, (-1, 3)) for name in KNOWN_WARPS]
-    assert tuple(made) == EXAMPLES
-    assert [warp.name for warp in made] == list(KNOWN_WARPS)
-    assert [domain_of(name, (-1, 3)) for name in KNOWN_WARPS] == [w.domain for w in EXAMPLES]
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: make_warp("sqrt", 1.0), "unknown warp 'sqrt'. Known: identity, log, logit, soft"),
-        (lambda: make_warp("logit", 1.0), r"'logit' needs the bounds .* Give bounds=\(low, high\)"),
-        (lambda: make_warp("logit", 1.0, (1, 2, 3)), r"are \(1, 2, 3\), expected two numbers \(l"),
-        (lambda: make_warp("logit", 1.0, "ab"), "are 'ab', expected two numbers"),
-        (lambda: make_warp("logit", 1.0, 3), "are 3, expected two numbers"),
-        (lambda: make_warp("logit", 1.0, (2, 1)), "are 2.0 and 1.0, expected .* lower one first"),
         (lambda: Logit(0.0, math.inf), "are 0.0 and inf, expected two numbers"),
         (lambda: Logit(0.0, math.nan), "are 0.0 and nan"),
         (lambda: InverseSoftplus(0.0), "the scale of softplus is 0.0, expected a number above 0"),
@@ -183,46 +155,6 @@ def test_make_warp__knows_all_names():
 def test_warps_that_cannot_be__are_refused(make, message):
     with pytest.raises(DataError, match=message):
         make()
-
-
-@OVER_EXAMPLES
-def test_values__come_back_from_a_file(warp):
-    values = warp_to_values(warp)
-    assert values["name"] == warp.name
-    assert warp_from_values(json.loads(json.dumps(values))) == warp
-
-
-@law
-@given(st.floats(1e-300, 1e300))
-def test_values__keep_all_digits(scale):
-    warp = InverseSoftplus(scale)
-    assert warp_from_values(json.loads(json.dumps(warp_to_values(warp)))) == warp
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        {},
-        {"name": "sqrt"},
-        {"name": 3},
-        {"name": "softplus"},
-        {"name": "softplus", "scale": "2"},
-        {"name": "logit", "low": 0.0},
-        {"name": "log", "scale": 2.0},
-        {"name": "softplus", "scale": 2.0, "low": 1.0},
-    ],
-)
-def test_values_of_no_warp__are_refused(values):
-    with pytest.raises(DataError, match=r"no warp is described by \{.*\}. Known: identity, log, l"):
-        warp_from_values(values)
-
-
-def test_own_warp__cannot_be_saved():
-    class Cube(Identity):
-        name = "cube"
-
-    with pytest.raises(DataError, match="the warp 'cube' cannot be saved"):
-        warp_to_values(Cube())
 
 
 @pytest.mark.parametrize(

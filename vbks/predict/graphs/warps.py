@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import tensorflow as tf
 
 from vbks.data.units import Units
+from vbks.data.warp_registry import WarpGraph, graph_of
 from vbks.data.warped_normal import MOST_LOG_SD, hermite_rule
-from vbks.data.warps import KNOWN_WARPS, Identity, InverseSoftplus, Log, Logit, Warp
+from vbks.data.warps import Identity, InverseSoftplus, Log, Logit, Warp
 from vbks.errors import GraphError
 from vbks.predict.posteriors.limits import target_spread
 
@@ -19,12 +19,8 @@ LEAST = 1e-300
 
 
 def refuse_unknown_warp(warp: Warp) -> None:
-    """Refuse a warp that is not one of vbks, as only its author could write it as a graph."""
-    if type(warp) not in _GRAPHS:
-        raise GraphError(
-            f"the warp '{warp.name}' cannot be exported or differentiated: it is not one of vbks. "
-            f"Use a candidate without it; known: {', '.join(sorted(KNOWN_WARPS))}."
-        )
+    """Refuse a warp that has no maps for tensors, as only its author could write them."""
+    _graph_of(warp)
 
 
 def restored_moments(
@@ -87,26 +83,38 @@ def limited_growth(
 
 def restored_targets(units: Units, z: tf.Tensor) -> tf.Tensor:
     """Standardised targets in the user's units, element by element."""
-    return _GRAPHS[type(units.warp)].inverse(units.warp, z * units.y_scale + units.y_mean)
+    return _graph_of(units.warp).inverse(units.warp, z * units.y_scale + units.y_mean)
 
 
 def standardised_targets(units: Units, y: tf.Tensor) -> tf.Tensor:
     """Targets with mean 0 and variance 1 after the warp, element by element."""
-    return (_GRAPHS[type(units.warp)].forward(units.warp, y) - units.y_mean) / units.y_scale
+    return (_graph_of(units.warp).forward(units.warp, y) - units.y_mean) / units.y_scale
 
 
 def log_slope(units: Units, y: tf.Tensor) -> tf.Tensor:
     """log dz/dy of standardised targets z, which is -∞ where the warp takes no target."""
     low, high = units.warp.domain
-    slope = _GRAPHS[type(units.warp)].log_slope(units.warp, y) - math.log(units.y_scale)
+    slope = _graph_of(units.warp).log_slope(units.warp, y) - math.log(units.y_scale)
     return tf.where((y > low) & (y < high), slope, tf.cast(-math.inf, y.dtype))
+
+
+def _graph_of(warp: Warp) -> WarpGraph:
+    """The maps of a warp for tensors: ours, or those that it was registered with."""
+    # By exact type: what derives from a warp of vbks may be another map.
+    graph = _GRAPHS.get(type(warp)) or graph_of(warp)
+    if graph is None:
+        raise GraphError(
+            f"the warp '{warp.name}' cannot be exported or differentiated: it has no maps for "
+            "tensors. Use a candidate without it, or register the warp with graph=."
+        )
+    return graph
 
 
 def _moments_by_quadrature(
     warp: Warp, mean: tf.Tensor, variance: tf.Tensor
 ) -> tuple[tf.Tensor, tf.Tensor]:
     """Moments relative to g⁻¹(μ), at all nodes at once."""
-    inverse = _GRAPHS[type(warp)].inverse
+    inverse = _graph_of(warp).inverse
     nodes, roots = (tf.constant(values, mean.dtype) for values in hermite_rule())
     points = mean[..., tf.newaxis] + safe_sqrt(variance)[..., tf.newaxis] * nodes
     centre = inverse(warp, mean)
@@ -151,31 +159,23 @@ def _log_rise(warp: Any, y: tf.Tensor) -> tf.Tensor:
     return _log(y) - math.log(warp.scale) + tf.math.log(rise)
 
 
-class _WarpGraph(NamedTuple):
-    """A warp's maps, of the warp and a tensor each: y of z, z of y, and log dz/dy of y."""
-
-    inverse: Callable[[Any, tf.Tensor], tf.Tensor]
-    forward: Callable[[Any, tf.Tensor], tf.Tensor]
-    log_slope: Callable[[Any, tf.Tensor], tf.Tensor]
-
-
-_GRAPHS: dict[type, _WarpGraph] = {
-    Identity: _WarpGraph(
+_GRAPHS: dict[type, WarpGraph] = {
+    Identity: WarpGraph(
         inverse=lambda warp, z: z,
         forward=lambda warp, y: y,
         log_slope=lambda warp, y: tf.zeros_like(y),
     ),
-    Log: _WarpGraph(
+    Log: WarpGraph(
         inverse=lambda warp, z: tf.exp(z),
         forward=lambda warp, y: _log(y),
         log_slope=lambda warp, y: -_log(y),
     ),
-    InverseSoftplus: _WarpGraph(
+    InverseSoftplus: WarpGraph(
         inverse=lambda warp, z: warp.scale * tf.math.softplus(z / warp.scale),
         forward=lambda warp, y: tf.maximum(y, 0.0) + warp.scale * _log_rise(warp, y),
         log_slope=lambda warp, y: -_log_rise(warp, y),
     ),
-    Logit: _WarpGraph(
+    Logit: WarpGraph(
         inverse=_logit_inverse,
         forward=lambda warp, y: _log(y - warp.low) - _log(warp.high - y),
         log_slope=lambda warp, y: (
@@ -183,4 +183,3 @@ _GRAPHS: dict[type, _WarpGraph] = {
         ),
     ),
 }
-"""By exact type: what derives from these may be another map."""

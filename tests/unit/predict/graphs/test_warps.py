@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from vbks.arrays import Array
 from vbks.data.units import Units
+from vbks.data.warp_registry import WarpGraph, register_warp
 from vbks.data.warps import Identity, InverseSoftplus, Log, Logit, Warp
 from vbks.errors import GraphError
 from vbks.predict.graphs.warps import (
@@ -60,5 +62,33 @@ class Root(Log):
 def test_unknown_warp__is_refused() -> None:
     for warp in WARPS:
         refuse_unknown_warp(warp)
-    with pytest.raises(GraphError, match=r"the warp 'root' cannot be .*: it is not one of vb"):
+    with pytest.raises(GraphError, match=r"the warp 'root' cannot be .*: it has no maps for"):
         refuse_unknown_warp(Root())
+
+
+@pytest.mark.usefixtures("scoped_registries")
+def test_own_warp__works_by_the_graph_that_it_was_registered_with() -> None:
+    @dataclass(frozen=True)
+    class Half(Identity):
+        name = "half"
+
+        def forward(self, y: Array) -> Array:
+            return np.asarray(0.5 * y)
+
+        def inverse(self, z: Array) -> Array:
+            return np.asarray(2.0 * z)
+
+        def log_slope(self, y: Array) -> Array:
+            return np.full(np.shape(y), np.log(0.5))
+
+    graph = WarpGraph(
+        inverse=lambda warp, z: 2.0 * z,
+        forward=lambda warp, y: 0.5 * y,
+        log_slope=lambda warp, y: tf.fill(tf.shape(y), tf.cast(np.log(0.5), y.dtype)),
+    )
+    register_warp(Half, graph=graph)
+    units, y = make_units(Half()), np.array([-2.0, 0.4, 7.0])
+    np.testing.assert_allclose(
+        standardised_targets(units, tf.constant(y)), units.standardise_targets(y), rtol=1e-12
+    )
+    np.testing.assert_allclose(log_slope(units, tf.constant(y)), units.log_slope(y), rtol=1e-12)
