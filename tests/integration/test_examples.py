@@ -5,9 +5,6 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pytest
 
-from vbks.grammar import families
-from vbks.kernels import registry
-
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
 
 
@@ -16,10 +13,9 @@ def test_examples__are_there():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("scoped_registries")
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_example__runs_and_prints(path, capsys, monkeypatch, tmp_path):
-    monkeypatch.setattr(registry, "_FAMILIES", dict(registry._FAMILIES))
-    monkeypatch.setattr(families, "_RULES", dict(families._RULES))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     plt.switch_backend("agg")
     runpy.run_path(str(path))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from support.rows import make_rows
 from vbks.execution.work import Executor, Work
 from vbks.grammar.parser import parse
 from vbks.inference.candidate import Candidate, make_candidate
@@ -19,13 +20,6 @@ from vbks.inference.result import LocalFit
 from vbks.inference.settings import FitSettings
 
 EXPRESSIONS = ("SE", "LIN", "PER", "SE + LIN", "RQ", "PER * LIN")
-
-
-def make_rows(num: int = 40) -> tuple[Any, Any]:
-    """A wave with a trend."""
-    rng = np.random.default_rng(0)
-    x = np.linspace(0, 10, num)
-    return x, np.sin(2 * x) + 0.1 * x + 0.1 * rng.normal(size=num)
 
 
 QUICK: dict[str, Any] = {"inference": "exact", "posterior": "laplace", "restarts": 2}

@@ -10,6 +10,7 @@ import gpflow
 import numpy as np
 
 from support.reference import kernel_matrix
+from support.rows import make_rows
 from vbks.arrays import Array
 from vbks.data.training import TrainingData, prepare
 from vbks.data.warps import Log
@@ -28,9 +29,14 @@ BOUNDS = ("exact", "collapsed", "stochastic")
 @cache
 def make_data() -> TrainingData:
     """Rows with one input and targets above zero."""
-    rng = np.random.default_rng(0)
-    X = np.sort(rng.uniform(3, 9, NUM_ROWS))
-    return prepare((X, np.exp(1.0 + 0.5 * np.sin(2 * X) + 0.2 * rng.normal(size=NUM_ROWS))))
+    X, logs = make_rows(
+        NUM_ROWS,
+        signal=lambda x: 1.0 + 0.5 * np.sin(2 * x),
+        ends=(3.0, 9.0),
+        noise=0.2,
+        is_even=False,
+    )
+    return prepare((X, np.exp(logs)))
 
 
 @cache

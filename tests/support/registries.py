@@ -7,8 +7,10 @@ from contextlib import contextmanager
 
 import pytest
 
+from support.strategies import BUILT_IN
 from vbks.data import warp_registry
 from vbks.grammar import families
+from vbks.grammar.families import rules_of
 from vbks.inference.likelihoods import registry as likelihoods
 from vbks.kernels import registry as kernels
 from vbks.search.strategies import acquisition
@@ -41,4 +43,19 @@ def registries_restored() -> Iterator[None]:
 def scoped_registries() -> Iterator[None]:
     """What the test registers is gone after it."""
     with registries_restored():
+        yield
+
+
+@pytest.fixture(scope="module")
+def scoped_registries_of_module() -> Iterator[None]:
+    """What the tests of a module register is gone after all of them: what is compiled is kept."""
+    with registries_restored():
+        yield
+
+
+@pytest.fixture(scope="module")
+def only_built_in_families() -> Iterator[None]:
+    """The grammar knows the families of vbks alone, whatever other tests have declared."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(families, "_RULES", {name: rules_of(name) for name in BUILT_IN})
         yield

@@ -1,13 +1,14 @@
 """Tests of the one call, on data so small that every fit is quick."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from support import rows
 
 import vbks
-from vbks.arrays import Array
 from vbks.errors import DataError, GrammarError
 from vbks.grammar.expression import num_leaves
 from vbks.selection.selection import Selection
@@ -15,10 +16,9 @@ from vbks.selection.selection import Selection
 SPACE = ("SE", "LIN", "SE * SE", "LIN + PER")
 
 
-def make_rows(num: int = 40, seed: int = 0) -> tuple[Array, Array]:
-    rng = np.random.default_rng(seed)
-    x = np.linspace(0.0, 8.0, num)
-    return x, 0.5 * x + np.sin(2 * np.pi * x / 1.3) + 0.1 * rng.normal(size=num)
+make_rows = partial(
+    rows.make_rows, signal=lambda x: 0.5 * x + np.sin(2 * np.pi * x / 1.3), ends=(0.0, 8.0)
+)
 
 
 @pytest.fixture(scope="module")

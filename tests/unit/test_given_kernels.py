@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,36 +9,33 @@ import gpflow
 import numpy as np
 import pytest
 from gpflow.kernels import Cosine, Kernel, Linear, Periodic, SquaredExponential, White
+from support import rows
 
 import vbks
 from vbks.arrays import Array
 from vbks.errors import DataError, FileError, GrammarError
-from vbks.grammar import families
 from vbks.inference import moves
 from vbks.inference.evaluator import fit_candidates
 from vbks.inference.result import LocalFit
 from vbks.inference.svgp import plain_ascent as ascent
-from vbks.kernels import registry
 from vbks.kernels.given import GivenValues
 from vbks.kernels.layout import lay_out
 from vbks.selection.selection import Selection
 
 TRUE_PERIOD = 18.8
 
-
-@pytest.fixture(autouse=True)
-def own_families(monkeypatch: Any) -> Iterator[None]:
-    monkeypatch.setattr(registry, "_FAMILIES", dict(registry._FAMILIES))
-    monkeypatch.setattr(families, "_RULES", dict(families._RULES))
-    yield
-    for clear_cache in registry._CACHES:
-        clear_cache()
+pytestmark = pytest.mark.usefixtures("scoped_registries")
 
 
 def make_rows(num: int = 60, seed: int = 0) -> tuple[Array, Array]:
-    rng = np.random.default_rng(seed)
-    x = np.sort(rng.uniform(100.0, 200.0, num))
-    return x, 50.0 + 9.0 * np.sin(2 * np.pi * x / TRUE_PERIOD) + rng.normal(size=num)
+    return rows.make_rows(
+        num,
+        seed,
+        signal=lambda x: 50.0 + 9.0 * np.sin(2 * np.pi * x / TRUE_PERIOD),
+        ends=(100.0, 200.0),
+        noise=1.0,
+        is_even=False,
+    )
 
 
 def week() -> Kernel:

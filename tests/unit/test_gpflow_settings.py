@@ -1,14 +1,15 @@
 """Tests of what vbks makes of GPflow's settings, none of which it changes."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import gpflow
 import numpy as np
 import pytest
+from support import rows
 
 import vbks
-from vbks.arrays import Array
 from vbks.errors import VbksError
 from vbks.inference.evaluator import fit_candidates
 from vbks.selection.selection import Selection
@@ -18,9 +19,7 @@ SETTINGS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def make_rows() -> tuple[Array, Array]:
-    x = np.linspace(0.0, 8.0, 25)
-    return x, np.sin(x) + 0.1 * np.random.default_rng(0).normal(size=25)
+make_rows = partial(rows.make_rows, 25, signal=np.sin, ends=(0.0, 8.0))
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.executors import make_rows
+from support.rows import make_rows
 
 import vbks
 from vbks.errors import FileError

@@ -1,6 +1,7 @@
 """Tests of mean functions, against GPflow and against targets that have them taken off."""
 
 import pickle
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,9 @@ from gpflow.functions import (
     Zero,
 )
 from matplotlib.figure import Figure
+from support import rows
 
 import vbks
-from vbks.arrays import Array
 from vbks.errors import DataError, FileError, VbksError
 from vbks.predict.models.mean_functions import make_mean_function, mean_values
 from vbks.selection.selection import Selection
@@ -44,10 +45,13 @@ class Bend(gpflow.functions.MeanFunction):  # type: ignore[misc]
         return self.size * tf.exp(X[..., :1] / 1000.0)
 
 
-def make_rows(num: int = 40) -> tuple[Array, Array]:
-    rng = np.random.default_rng(3)
-    x = np.linspace(1000.0, 1008.0, num)
-    return x, 70.0 + 4.0 * (x - 1000.0) + 2.0 * np.sin(2.0 * x) + 0.3 * rng.normal(size=num)
+make_rows = partial(
+    rows.make_rows,
+    seed=3,
+    signal=lambda x: 70.0 + 4.0 * (x - 1000.0) + 2.0 * np.sin(2.0 * x),
+    ends=(1000.0, 1008.0),
+    noise=0.3,
+)
 
 
 def held(function: Function) -> Function:

@@ -8,6 +8,7 @@ import gpflow
 import numpy as np
 import pytest
 import tensorflow as tf
+from support import rows
 
 import vbks
 from vbks.errors import DataError, StopTraining, VbksError
@@ -24,9 +25,9 @@ SETTINGS = vbks.PaperSettings(
 
 
 def make_rows(num=90):
-    rng = np.random.default_rng(1)
-    x = np.sort(rng.uniform(0.0, 10.0, num))
-    return x, 5.0 + np.sin(2.0 * x) + 0.3 * x + 0.2 * rng.normal(size=num)
+    return rows.make_rows(
+        num, 1, signal=lambda x: 5.0 + np.sin(2.0 * x) + 0.3 * x, noise=0.2, is_even=False
+    )
 
 
 def select(space=SPACE, settings=SETTINGS, rows=None, **more):

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import gpflow
 import numpy as np
+import pytest
 from scipy.stats import norm
 
 import vbks
-from vbks.grammar import families
 from vbks.inference.screening import ScreeningPolicy
-from vbks.kernels import registry
 
 ROOT = Path(vbks.__file__).parents[1]
 TOP = {
@@ -79,12 +78,30 @@ def rmse(forecast, y):
     return np.sqrt(np.mean((forecast - y) ** 2))
 
 
-def test_contributing__code_runs(monkeypatch):
-    monkeypatch.setattr(registry, "_FAMILIES", dict(registry._FAMILIES))
-    monkeypatch.setattr(families, "_RULES", dict(families._RULES))
-    text = (ROOT / "docs" / "contributing.md").read_text()
-    for block in re.findall(r"```python\n(.*?)```", text, flags=re.S):
-        exec(compile(block, "contributing.md", "exec"), {})
+CONTRIBUTING = (ROOT / "docs" / "contributing.md").read_text()
+PARTS = dict(re.findall(r"(?ms)^## An? (\w+)$.*?^```python\n(.*?)^```", CONTRIBUTING))
+"""What contributing.md shows, by the first words of its headings, and the code."""
+
+
+def test_contributing__shows_every_extension_point():
+    assert set(PARTS) == {"family", "strategy", "acquisition", "likelihood", "warp"}
+
+
+@pytest.mark.usefixtures("scoped_registries")
+@pytest.mark.parametrize("part", PARTS)
+def test_contributing__code_runs_and_selections_of_it_are_saved(part, tmp_path):
+    names = {"__name__": "contributing"}
+    exec(compile(PARTS[part], "contributing.md", "exec"), names)
+    if "selection" not in names:
+        return
+    selection = names["selection"]
+    selection.save(tmp_path / part)
+    again = vbks.load(tmp_path / part)
+    X = np.linspace(0.5, 5.0, 7)[:, np.newaxis]
+    for found, expected in zip(again.predict_y(X), selection.predict_y(X), strict=True):
+        assert np.all(np.isfinite(expected))
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+    assert set(again.belief["warp"]) == set(selection.belief["warp"])
 
 
 def test_pages__have_no_placeholders():

@@ -287,7 +287,15 @@ METHODS: dict[str, Callable[[], Method]] = {
     "bo": BO,
     "random": RandomSearch,
 }
-"""Methods by their names in `vbks.fit`."""
+"""Methods by their names in `vbks.fit`; `register_method` adds to them."""
+
+
+def register_method(name: str, factory: Callable[[], Method]) -> None:
+    """Have `vbks.fit(method=name)` stand for a method of your own from now on."""
+    if not isinstance(name, str) or not name or name in METHODS:
+        reason = "exists already" if name in METHODS else "is no text"
+        raise SettingsError(f"the method {name!r} {reason}. Choose another name.")
+    METHODS[name] = factory
 
 
 def method_of(method: str | Method) -> Method:

@@ -137,7 +137,7 @@ def test_own_warp__is_made_chosen_and_comes_back_from_a_file():
     assert "arcsinh" in warp_names()
     assert "arcsinh" not in automatic_warps(has_range=True)
     assert warp_from_values(json.loads(json.dumps(warp_to_values(made)))) == made
-    rows = prepare((np.arange(4.0), np.array([-3.0, 0.5, 4.0, 6.5])))
+    rows = prepare((np.arange(5.0), np.array([-3.0, 0.5, 4.0, 6.5, 2.0])))
     assert choose_warps(("arcsinh", "identity"), rows) == (Arcsinh(2.0), Identity())
     assert choose_warps("auto", rows) == (Identity(),)
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.executors import counting, make_rows, quick_work
+from support.executors import counting, quick_work
+from support.rows import make_rows
 
 import vbks
 from vbks.errors import DataError

@@ -1,16 +1,12 @@
 import pytest
 
 from vbks.errors import GrammarError
-from vbks.grammar import families
 from vbks.grammar.canonical import canonical
 from vbks.grammar.expression import Leaf
 from vbks.grammar.families import FamilyRules, declare, known_families, rules_of
 from vbks.grammar.parser import parse
 
-
-@pytest.fixture(autouse=True)
-def _forget_declarations(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(families, "_RULES", dict(families._RULES))
+pytestmark = pytest.mark.usefixtures("scoped_registries")
 
 
 def test_known_families__are_the_built_in_ones_in_order() -> None:

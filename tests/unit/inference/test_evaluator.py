@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import gpflow
@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import tensorflow as tf
+from support import rows
 
 from vbks import K144
 from vbks.arrays import Array
 from vbks.data.training import prepare
 from vbks.errors import DataError, GrammarError
-from vbks.grammar import families
 from vbks.grammar.expression import Expression
 from vbks.grammar.parser import parse
 from vbks.inference import finalise, rungs
@@ -26,7 +26,6 @@ from vbks.inference.objectives.evidence import ExactEvidence
 from vbks.inference.result import LocalFit
 from vbks.inference.screening import ScreeningPolicy
 from vbks.inference.settings import FitSettings
-from vbks.kernels import registry
 from vbks.kernels.bank.bank import Bank
 from vbks.kernels.free_parameters import num_free_parameters
 from vbks.kernels.gpflow.reading import from_gpflow
@@ -44,10 +43,9 @@ OPTIMUM = 1e-3
 """Nats within which two climbs to the same top end: they stop when a step promises less."""
 
 
-def make_rows(num_rows: int = 40) -> tuple[Array, Array]:
-    rng = np.random.default_rng(0)
-    X = np.sort(rng.uniform(0, 10, num_rows))
-    return X, np.sin(2 * X) + 0.3 * X / 10 + 0.2 * rng.normal(size=num_rows)
+make_rows = partial(
+    rows.make_rows, signal=lambda x: np.sin(2 * x) + 0.3 * x / 10, noise=0.2, is_even=False
+)
 
 
 def fit(expressions: Sequence[Any], data: Any = None, **settings: Any) -> list[LocalFit]:
@@ -67,17 +65,6 @@ def assert_same_fits(
     for one, other in zip(some, others, strict=True):
         assert (one.expression, one.status) == (other.expression, other.status)
         np.testing.assert_allclose(one.elbo, other.elbo, atol=atol)
-
-
-@pytest.fixture(scope="module")
-def _own_families() -> Iterator[None]:
-    """Families that tests register are gone after them, at once: what is compiled is kept."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registry, "_FAMILIES", dict(registry._FAMILIES))
-        patch.setattr(families, "_RULES", dict(families._RULES))
-        yield
-    for clear_cache in registry._CACHES:
-        clear_cache()
 
 
 class Recorder:
@@ -342,7 +329,7 @@ def test_candidate_that_breaks_a_stage__fails_alone(
     assert_same_fits([se, product], fitted("exact")[::2])
 
 
-@pytest.mark.usefixtures("_own_families")
+@pytest.mark.usefixtures("scoped_registries_of_module")
 def test_kernel_that_is_not_a_number__fails_alone() -> None:
     broken = from_gpflow(NotANumber()).expression
     se, failed, lin, product = fit(["SE", broken, "LIN", "SE * PER"])
@@ -386,7 +373,7 @@ def test_own_mistakes__are_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
 # Kinds of candidates
 
 
-@pytest.mark.usefixtures("_own_families")
+@pytest.mark.usefixtures("scoped_registries_of_module")
 @pytest.mark.parametrize("bound", ["exact", "collapsed"])
 def test_opaque_kernel__is_fitted_beside_others(bound: str) -> None:
     opaque = from_gpflow(gpflow.kernels.Matern32()).expression
@@ -521,7 +508,7 @@ def test_progress__is_told_of_every_stage_and_candidate() -> None:
     )
 
 
-@pytest.mark.usefixtures("_own_families")
+@pytest.mark.usefixtures("scoped_registries_of_module")
 def test_progress__is_told_of_failures_and_stopped_by_errors(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from benchmarks.door.cost_model import A100, Step, epoch_seconds
-from support.executors import make_rows
+from support.rows import make_rows
 
 from vbks.grammar.parser import parse
 from vbks.inference.candidate import make_candidate

@@ -17,9 +17,7 @@ from support.fits import make_data, make_fit, make_logs, new_inputs, with_modes
 import vbks
 from vbks.data.warps import Identity, Log
 from vbks.errors import DataError, FileError
-from vbks.grammar import families
 from vbks.inference.result import LocalFit
-from vbks.kernels import registry
 from vbks.kernels.gpflow.reading import from_gpflow
 from vbks.kernels.layout import lay_out
 from vbks.predict.mixture import KernelMixture
@@ -121,12 +119,6 @@ def test_export__of_a_loaded_selection_is_the_same(tmp_path: Path) -> None:
     assert_same(tf.saved_model.load(str(tmp_path / "model")), selection)
 
 
-@pytest.fixture
-def own_families(monkeypatch: Any) -> None:
-    monkeypatch.setattr(registry, "_FAMILIES", dict(registry._FAMILIES))
-    monkeypatch.setattr(families, "_RULES", dict(families._RULES))
-
-
 def opaque_fit(kernel: gpflow.kernels.Kernel) -> LocalFit:
     expression = from_gpflow(kernel).expression
     H = len(lay_out(expression))
@@ -135,7 +127,7 @@ def opaque_fit(kernel: gpflow.kernels.Kernel) -> LocalFit:
     return replace(fit, expression=expression, modes=(mode,), posterior="full", num_free=H)
 
 
-@pytest.mark.usefixtures("own_families")
+@pytest.mark.usefixtures("scoped_registries")
 def test_export__takes_kernels_that_no_expression_describes(tmp_path: Path) -> None:
     polynomial = gpflow.kernels.Polynomial(2)
     gpflow.set_trainable(polynomial.offset, False)
@@ -155,7 +147,7 @@ class Calling(gpflow.kernels.Linear):
         return tf.numpy_function(lambda K: 1.0 * K, [super().K(X, X2)], tf.float64)
 
 
-@pytest.mark.usefixtures("own_families")
+@pytest.mark.usefixtures("scoped_registries")
 def test_export__refuses_kernels_that_call_python(tmp_path: Path) -> None:
     selection = Selection((opaque_fit(Calling()),), {Identity(): make_data()})
     with pytest.raises(FileError, match=r"calls Python, which a SavedModel cannot do. Write the"):

@@ -20,11 +20,9 @@ import pytest
 from vbks.data.training import TrainingData, prepare
 from vbks.data.warps import Identity, InverseSoftplus, Log, Warp
 from vbks.errors import FileError
-from vbks.grammar import families
 from vbks.grammar.parser import parse
 from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.inference.result import InducingPosterior, LocalFit, Mode, PruningStep
-from vbks.kernels import registry
 from vbks.kernels.gpflow.reading import from_gpflow
 from vbks.kernels.layout import lay_out
 from vbks.selection.files import ARRAY_FILE, FORMAT, PLAIN_FILE, save
@@ -302,11 +300,8 @@ def test_mapped_rows__are_saved_where_predictions_need_them(mapped: Any, tmp_pat
 # What cannot be saved
 
 
-def test_save__refuses_kernels_that_only_this_process_knows(
-    monkeypatch: Any, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(registry, "_FAMILIES", dict(registry._FAMILIES))
-    monkeypatch.setattr(families, "_RULES", dict(families._RULES))
+@pytest.mark.usefixtures("scoped_registries")
+def test_save__refuses_kernels_that_only_this_process_knows(tmp_path: Path) -> None:
     expression = from_gpflow(gpflow.kernels.ArcCosine()).expression
     selection = make_selection()
     fits = (replace(selection.fits[0], expression=expression), *selection.fits[1:])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 import gpflow
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 import tensorflow_probability as tfp
+from support import rows
 
 from vbks.grammar.parser import parse
 from vbks.inference.choices import make_context
@@ -37,10 +39,9 @@ RATE = 2.0**-7
 """A number of 32 bits, as Keras keeps it."""
 
 
-def make_rows(num=N):
-    rng = np.random.default_rng(3)
-    x = np.sort(rng.uniform(0.0, 10.0, num))
-    return x, np.sin(2.0 * x) + 0.3 * x + 0.2 * rng.normal(size=num)
+make_rows = partial(
+    rows.make_rows, N, 3, signal=lambda x: np.sin(2.0 * x) + 0.3 * x, noise=0.2, is_even=False
+)
 
 
 def make_problem(posterior="point", expressions=EXPRESSIONS):

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import gpflow
@@ -9,9 +8,7 @@ import pytest
 import tensorflow as tf
 
 from vbks.errors import GraphError
-from vbks.grammar import families
 from vbks.grammar.parser import parse
-from vbks.kernels import registry
 from vbks.kernels.bank.bank import Bank
 from vbks.kernels.gpflow.bank import GPflowBank
 from vbks.kernels.gpflow.reading import from_gpflow
@@ -21,11 +18,7 @@ X1 = np.random.default_rng(1).uniform(-2, 2, (4, 2))
 X2 = np.random.default_rng(2).uniform(-2, 2, (3, 2))
 
 
-@pytest.fixture(autouse=True)
-def own_families(monkeypatch: Any) -> Iterator[None]:
-    monkeypatch.setattr(registry, "_FAMILIES", dict(registry._FAMILIES))
-    monkeypatch.setattr(families, "_RULES", dict(families._RULES))
-    yield
+pytestmark = pytest.mark.usefixtures("scoped_registries")
 
 
 def opaque_expressions() -> list[Any]:

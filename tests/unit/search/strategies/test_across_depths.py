@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.executors import make_rows
 from support.fits import made_up_fit
+from support.rows import make_rows
 
 import vbks
 from vbks.execution.devices import Devices
