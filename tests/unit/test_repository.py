@@ -84,7 +84,7 @@ PARTS = dict(re.findall(r"(?ms)^## An? (\w+)$.*?^```python\n(.*?)^```", CONTRIBU
 
 
 def test_contributing__shows_every_extension_point():
-    assert set(PARTS) == {"family", "strategy", "acquisition", "likelihood", "warp"}
+    assert set(PARTS) == {"family", "acquisition", "likelihood", "warp"}
 
 
 @pytest.mark.usefixtures("scoped_registries")
