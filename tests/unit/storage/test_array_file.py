@@ -58,8 +58,10 @@ def test_files__that_are_cut_or_no_archives_are_refused(tmp_path: Path) -> None:
 def test_files__with_a_member_twice_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "a.npz"
     write_arrays(file, {"x": np.zeros(2)})
-    with zipfile.ZipFile(file, "a") as archive:
-        with pytest.warns(UserWarning, match="Duplicate name"):
-            archive.writestr("x.npy", b"")
+    with (
+        zipfile.ZipFile(file, "a") as archive,
+        pytest.warns(UserWarning, match="Duplicate name"),
+    ):
+        archive.writestr("x.npy", b"")
     with pytest.raises(FileError, match="other arrays than were written"):
         read_arrays(file, ("x",))

@@ -39,7 +39,7 @@ def test_folder__stays_as_it_was_if_writing_fails(tmp_path: Path) -> None:
         (folder / "half").write_text("y")
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(FileError, match="the thing cannot be written to .*: No space left"):
+    with pytest.raises(FileError, match=r"the thing cannot be written to .*: No space left"):
         write_folder(target, "the thing", lambda path: None, broken)
     assert (target / "inner" / "a").read_text() == "x"
     assert list(tmp_path.iterdir()) == [target]
