@@ -236,3 +236,71 @@ def docstrings(path):
     return "\n".join(
         v.value for v in values if isinstance(v, ast.Constant) and isinstance(v.value, str)
     )
+
+
+WITHOUT_BEHAVIOUR = {"arrays", "version", "inference/svgp/policy", "kernels/starts/policy"}
+"""Modules of names, types and numbers alone, of which there is nothing to test."""
+
+TESTED_THROUGH = {
+    "execution/chunk_files": "execution/test_checkpoint",
+    "execution/run_context": "test_interrupted_fits",
+    "inference/learn_inducing": "test_known_noise",
+    "inference/paper/steps": "inference/paper/test_group",
+    "inference/paper/training": "selection/test_paper",
+    "inference/pipeline": "inference/test_evaluator",
+    "inference/screening": "inference/test_evaluator",
+    "inference/svgp/stage": "inference/svgp/test_steps",
+    "integrations/tensorboard": "selection/test_paper",
+    "kernels/bank/evaluation": "kernels/bank/test_bank",
+    "kernels/bank/feature_terms": "kernels/bank/test_bank",
+    "kernels/bank/features": "kernels/bank/test_bank",
+    "kernels/bank/formula_terms": "kernels/bank/test_bank",
+    "kernels/bank/structure": "kernels/bank/test_bank",
+    "kernels/formula_checks": "kernels/test_registry",
+    "kernels/gpflow/compiled": "predict/test_differentiable",
+    "kernels/gpflow/form": "kernels/gpflow/test_conversion",
+    "kernels/gpflow/linear": "kernels/gpflow/test_kernels",
+    "kernels/gpflow/opaque": "kernels/gpflow/test_conversion",
+    "kernels/gpflow/reading": "kernels/gpflow/test_conversion",
+    "planning": "execution/test_dry_run",
+    "predict/graphs/mixture": "predict/test_serving",
+    "predict/models/evidences": "selection/test_model_average",
+    "predict/models/posterior_models": "predict/models/test_gpflow_models",
+    "predict/models/theta_views": "predict/models/test_variational_svgp",
+    "predict/new_noise": "test_known_noise",
+    "predict/posteriors/new_inputs": "predict/test_mixture",
+    "search/method": "search/test_methods",
+    "search/paper": "selection/test_paper",
+    "selection/belief_tables": "test_api",
+    "selection/encoding": "selection/test_files",
+    "selection/loading": "selection/test_files",
+    "selection/new_inputs": "test_api",
+    "selection/paper_updates": "selection/test_paper",
+    "selection/plot_data": "selection/test_plots",
+    "selection/record": "selection/test_files",
+    "selection/selection": "test_api",
+    "selection/selections": "test_several_targets",
+    "selection/several_files": "test_several_targets",
+    "selection/trace": "selection/test_plots",
+    "selection/training_encoding": "selection/test_paper",
+    "selection/updates": "selection/test_refits",
+    "storage/candidate_encoding": "execution/test_checkpoint",
+}
+"""Modules that are parts of one thing, whose tests are those of the whole."""
+
+TESTS = Path(__file__).parent
+MODULES = {
+    str(path.relative_to(ROOT / "vbks").with_suffix(""))
+    for path in (ROOT / "vbks").rglob("*.py")
+    if path.name != "__init__.py"
+}
+
+
+def has_tests(module):
+    return (TESTS / module).with_name(f"test_{Path(module).name}.py").exists()
+
+
+def test_modules__have_a_test_file_of_their_own_or_one_that_is_named():
+    missing = {module for module in MODULES if not has_tests(module)}
+    assert missing == WITHOUT_BEHAVIOUR | TESTED_THROUGH.keys()
+    assert all((TESTS / f"{file}.py").exists() for file in TESTED_THROUGH.values())
