@@ -13,7 +13,7 @@ from vbks.data.warps import InverseSoftplus
 from vbks.errors import FileError
 from vbks.grammar.parser import parse
 from vbks.inference.result import LocalFit
-from vbks.kernels.gpflow.conversion import from_gpflow
+from vbks.kernels.gpflow.reading import from_gpflow
 from vbks.storage.fit_encoding import (
     FIT_ARRAYS,
     InducingInputs,
