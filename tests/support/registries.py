@@ -13,6 +13,7 @@ from vbks.grammar import families
 from vbks.grammar.families import rules_of
 from vbks.inference.likelihoods import registry as likelihoods
 from vbks.kernels import registry as kernels
+from vbks.search import methods
 from vbks.search.strategies import acquisition
 
 REGISTRIES = (
@@ -21,6 +22,7 @@ REGISTRIES = (
     (warp_registry, "_NAMED"),
     (likelihoods, "_NAMED"),
     (acquisition, "_ACQUISITIONS"),
+    (methods, "METHODS"),
 )
 """Modules and the names under which they hold what is registered."""
 

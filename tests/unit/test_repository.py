@@ -79,12 +79,12 @@ def rmse(forecast, y):
 
 
 CONTRIBUTING = (ROOT / "docs" / "contributing.md").read_text()
-PARTS = dict(re.findall(r"(?ms)^## An? (\w+)$.*?^```python\n(.*?)^```", CONTRIBUTING))
+PARTS = dict(re.findall(r"(?ms)^## An? (\w+)$(?:(?!^## ).)*?^```python\n(.*?)^```", CONTRIBUTING))
 """What contributing.md shows, by the first words of its headings, and the code."""
 
 
 def test_contributing__shows_every_extension_point():
-    assert set(PARTS) == {"family", "acquisition", "likelihood", "warp"}
+    assert set(PARTS) == {"family", "strategy", "acquisition", "likelihood", "warp"}
 
 
 @pytest.mark.usefixtures("scoped_registries")
@@ -244,12 +244,17 @@ WITHOUT_BEHAVIOUR = {"arrays", "version", "inference/svgp/policy", "kernels/star
 TESTED_THROUGH = {
     "execution/chunk_files": "execution/test_checkpoint",
     "execution/run_context": "test_interrupted_fits",
+    "inference/evidences": "inference/test_finalise",
     "inference/learn_inducing": "test_known_noise",
+    "inference/objectives/natural_parameters": "inference/objectives/test_svgp",
     "inference/paper/steps": "inference/paper/test_group",
     "inference/paper/training": "selection/test_paper",
     "inference/pipeline": "inference/test_evaluator",
     "inference/screening": "inference/test_evaluator",
+    "inference/settings": "inference/test_choices",
+    "inference/svgp/minibatches": "inference/svgp/test_steps",
     "inference/svgp/stage": "inference/svgp/test_steps",
+    "inference/svgp/trajectory": "inference/svgp/test_steps",
     "integrations/tensorboard": "selection/test_paper",
     "kernels/bank/evaluation": "kernels/bank/test_bank",
     "kernels/bank/feature_terms": "kernels/bank/test_bank",
@@ -263,14 +268,19 @@ TESTED_THROUGH = {
     "kernels/gpflow/opaque": "kernels/gpflow/test_conversion",
     "kernels/gpflow/reading": "kernels/gpflow/test_conversion",
     "planning": "execution/test_dry_run",
+    "policies": "test_config",
     "predict/graphs/mixture": "predict/test_serving",
     "predict/models/evidences": "selection/test_model_average",
     "predict/models/posterior_models": "predict/models/test_gpflow_models",
     "predict/models/theta_views": "predict/models/test_variational_svgp",
     "predict/new_noise": "test_known_noise",
     "predict/posteriors/new_inputs": "predict/test_mixture",
+    "preparing": "test_config",
+    "search/follow_ups": "inference/bounds/test_upper_bounds",
     "search/method": "search/test_methods",
     "search/paper": "selection/test_paper",
+    "search/problem": "search/test_methods",
+    "selecting": "test_api",
     "selection/belief_tables": "test_api",
     "selection/encoding": "selection/test_files",
     "selection/loading": "selection/test_files",
@@ -280,6 +290,7 @@ TESTED_THROUGH = {
     "selection/record": "selection/test_files",
     "selection/selection": "test_api",
     "selection/selections": "test_several_targets",
+    "selection/settings": "selection/test_files",
     "selection/several_files": "test_several_targets",
     "selection/trace": "selection/test_plots",
     "selection/training_encoding": "selection/test_paper",
@@ -302,5 +313,7 @@ def has_tests(module):
 
 def test_modules__have_a_test_file_of_their_own_or_one_that_is_named():
     missing = {module for module in MODULES if not has_tests(module)}
-    assert missing == WITHOUT_BEHAVIOUR | TESTED_THROUGH.keys()
+    named = WITHOUT_BEHAVIOUR | TESTED_THROUGH.keys()
+    assert not missing - named
+    assert named <= MODULES
     assert all((TESTS / f"{file}.py").exists() for file in TESTED_THROUGH.values())

@@ -169,7 +169,8 @@ def _known_sentence() -> str:
 def _pair(name: str, target_range: Interval | None) -> Interval:
     if target_range is None:
         raise DataError(
-            f"the warp {name!r} needs the ends of the target's range. Give target_range=(low, high)."
+            f"the warp {name!r} needs the ends of the target's range. Give "
+            "target_range=(low, high)."
         )
     try:
         low, high = map(float, target_range)

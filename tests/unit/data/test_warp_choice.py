@@ -65,7 +65,7 @@ def test_names__are_taken_once_each_in_their_order(wanted, expected):
         ("all", None, "unknown warp 'all'"),
         (None, None, "unknown warp None"),
         ([["log"]], None, r"unknown warp \['log'\]"),
-        (["logit"], None, "'logit' needs the range of the target"),
+        (["logit"], None, "'logit' needs the ends of the target's range"),
         (["logit"], (1, 0), "expected two numbers, the lower one first"),
         ("auto", (1, 0), "expected two numbers, the lower one first"),
         (["logit"], (0, 0.8), "'logit' needs targets between 0 and 0.8, but .* is 0.9 in row 2"),

@@ -10,8 +10,19 @@ import pytest
 
 import vbks
 from vbks.arrays import Array
-from vbks.errors import DataError, GrammarError
-from vbks.search.methods import ABCD, BO, CKS, METHODS, SKC, Method, RandomSearch
+from vbks.errors import DataError, GrammarError, SettingsError, VbksError
+from vbks.search.methods import (
+    ABCD,
+    BO,
+    CKS,
+    METHODS,
+    SKC,
+    Method,
+    RandomSearch,
+    method_of,
+    register_method,
+)
+from vbks.search.strategies.acquisition import UpperConfidenceBound
 
 FEW = {"families": ("SE", "LIN"), "restarts": 2, "progress": False}
 QUICK: dict[str, Method] = {
@@ -128,3 +139,19 @@ def test_methods__unknown_names_and_fixed_spaces_are_refused() -> None:
     with pytest.raises(DataError, match="batch_size is 0"):
         BO(batch_size=0)
     assert set(METHODS) == {"vbks", *QUICK}
+
+
+@pytest.mark.usefixtures("scoped_registries")
+def test_register_method__makes_a_name_known_once() -> None:
+    register_method("cks_aic", lambda: CKS(criterion="aic"))
+    assert method_of("cks_aic") == CKS(criterion="aic")
+    with pytest.raises(SettingsError, match="the method 'cks_aic' exists already"):
+        register_method("cks_aic", CKS)
+    with pytest.raises(SettingsError, match="'' is no text"):
+        register_method("", CKS)
+
+
+def test_acquisitions__are_known_by_name_or_given() -> None:
+    assert BO(acquisition=UpperConfidenceBound(1.0)).acquisition == UpperConfidenceBound(1.0)
+    with pytest.raises(VbksError, match="acquisition is 'entropy', expected one of ei, ucb"):
+        BO(acquisition="entropy")
