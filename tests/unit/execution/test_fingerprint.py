@@ -1,21 +1,17 @@
 """Tests of what tells rows from others."""
 
 import numpy as np
-import pytest
 
 from vbks.data.training import prepare
-from vbks.execution import fingerprint as module
 from vbks.execution.fingerprint import fingerprint
 
 X, Y = np.linspace(0, 1, 9), np.cos(np.linspace(0, 7, 9))
 
 
-def test_fingerprint__is_the_same_for_the_same_rows_however_they_are_read(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_fingerprint__is_the_same_for_the_same_rows_however_they_are_given() -> None:
     whole = fingerprint(prepare((X, Y)))
-    monkeypatch.setattr(module, "BLOCK", 2)
     assert fingerprint(prepare((X.tolist(), Y))) == whole
+    assert fingerprint(prepare((X[:, np.newaxis], list(Y)))) == whole
 
 
 def test_fingerprint__differs_for_other_rows_orders_and_noise() -> None:

@@ -49,7 +49,7 @@ def test_values__of_the_right_kind_are_read() -> None:
     ("read", "message"),
     [
         (lambda r: r.text("none"), "'file' has no 'none'"),
-        (lambda r: r.text("count"), "'count' of 'file' is '3', expected a text"),
+        (lambda r: r.text("count"), "'count' of 'file' is 3, expected a text"),
         (lambda r: r.texts("text"), "expected a list"),
         (lambda r: r.one_of("text", ("b", "c")), "expected one of b, c"),
         (lambda r: r.flag("count"), "expected true or false"),

@@ -6,14 +6,13 @@ from scipy.stats import multivariate_normal
 
 from vbks.arrays import Array
 from vbks.inference.approximations.laplace import LEAST_PRECISION, approximate, from_precision
-from vbks.kernels.bank.bank import Bank
+from vbks.kernels.parameters import NormalPrior
 from vbks.kernels.priors import Priors
 
 
-def priors_of(num: int) -> Priors:
-    """Those of a kernel with this many parameters in all."""
-    texts = {3: "SE", 4: "RQ"}
-    return Bank([texts[num]]).priors
+def make_priors(num_rows: int = 1) -> Priors:
+    """Normal ones for three parameters."""
+    return Priors([(NormalPrior(0.0, 1.0),) * 3] * num_rows, 3)
 
 
 class Quadratic:
@@ -36,7 +35,7 @@ def precision() -> Array:
 
 def test_approximation__of_a_gaussian_is_exact(precision: Array) -> None:
     mean = np.array([0.3, -1.0, 0.5])
-    found = approximate(Quadratic(mean, precision, priors_of(3)), mean[np.newaxis])
+    found = approximate(Quadratic(mean, precision, make_priors()), mean[np.newaxis])
     covariance = np.linalg.inv(precision)
     np.testing.assert_allclose(found.factor[0] @ found.factor[0].T, covariance, rtol=1e-6)
     np.testing.assert_allclose(found.precision[0], precision, rtol=1e-6)
@@ -45,7 +44,7 @@ def test_approximation__of_a_gaussian_is_exact(precision: Array) -> None:
 
 
 def test_factor__is_a_lower_triangle_with_a_positive_diagonal(precision: Array) -> None:
-    found = from_precision(np.zeros((1, 3)), precision[np.newaxis], np.zeros(1), priors_of(3))
+    found = from_precision(np.zeros((1, 3)), precision[np.newaxis], np.zeros(1), make_priors())
     np.testing.assert_allclose(found.factor[0], np.tril(found.factor[0]))
     assert np.all(np.diag(found.factor[0]) > 0)
 
@@ -54,7 +53,7 @@ def test_precision__that_is_not_positive_is_mended(precision: Array) -> None:
     values, vectors = np.linalg.eigh(precision)
     values[0] = -5.0
     saddle = (vectors * values) @ vectors.T
-    found = from_precision(np.zeros((1, 3)), saddle[np.newaxis], np.zeros(1), priors_of(3))
+    found = from_precision(np.zeros((1, 3)), saddle[np.newaxis], np.zeros(1), make_priors())
     mended = np.linalg.eigvalsh(found.precision[0])
     assert mended.min() >= LEAST_PRECISION * (1 - 1e-9)
     np.testing.assert_allclose(np.sort(mended)[1:], values[1:], rtol=1e-9)
@@ -64,6 +63,5 @@ def test_precision__that_is_not_finite_has_no_volume(precision: Array) -> None:
     broken = precision.copy()
     broken[0, 0] = np.nan
     both = np.stack([precision, broken])
-    priors = Bank(["SE", "SE"]).priors
-    found = from_precision(np.zeros((2, 3)), both, np.zeros(2), priors)
+    found = from_precision(np.zeros((2, 3)), both, np.zeros(2), make_priors(2))
     assert np.isfinite(found.log_volume[0]) and np.isnan(found.log_volume[1])
