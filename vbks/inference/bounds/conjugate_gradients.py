@@ -39,7 +39,7 @@ def conjugate_gradients(
             return alpha, step
         length = slope / curvature
         alpha += length * direction
-        residual = residual - length * turned
+        residual -= length * turned
         ahead = precondition(residual)
         before, slope = slope, float(residual @ ahead)
         direction = ahead + slope / before * direction

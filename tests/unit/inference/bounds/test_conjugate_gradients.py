@@ -24,7 +24,7 @@ def test_solution__is_the_direct_one_after_as_many_steps_as_rows(
     system: tuple[Array, Array],
 ) -> None:
     C, y = system
-    alpha, steps = conjugate_gradients(lambda a: C @ a, y, lambda r: r, size, 1e-10, 4 * N)
+    alpha, steps = conjugate_gradients(lambda a: C @ a, y, np.copy, size, 1e-10, 4 * N)
     np.testing.assert_allclose(alpha, np.linalg.solve(C, y), rtol=1e-8)
     assert steps <= N + 3
 
@@ -40,16 +40,16 @@ def test_steps__are_few_with_a_good_preconditioner(system: tuple[Array, Array]) 
 def test_steps__end_where_little_is_left_to_gain(system: tuple[Array, Array]) -> None:
     C, y = system
     counts = [
-        conjugate_gradients(lambda a: C @ a, y, lambda r: r, size, tolerance, 4 * N)[1]
+        conjugate_gradients(lambda a: C @ a, y, np.copy, size, tolerance, 4 * N)[1]
         for tolerance in (np.inf, 1.0, 1e-3, 1e-8)
     ]
     assert counts == sorted(counts)
     assert counts[0] == 0 < counts[-1]
-    assert conjugate_gradients(lambda a: C @ a, y, lambda r: r, size, 0.0, 2)[1] == 2
+    assert conjugate_gradients(lambda a: C @ a, y, np.copy, size, 0.0, 2)[1] == 2
 
 
 def test_steps__end_where_a_product_is_not_finite(system: tuple[Array, Array]) -> None:
     _, y = system
-    alpha, steps = conjugate_gradients(lambda a: a * np.nan, y, lambda r: r, size, 1e-9, N)
+    alpha, steps = conjugate_gradients(lambda a: a * np.nan, y, np.copy, size, 1e-9, N)
     assert steps == 0
     np.testing.assert_array_equal(alpha, 0.0)
