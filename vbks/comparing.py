@@ -13,7 +13,7 @@ import pandas as pd
 from vbks.api import fit
 from vbks.arrays import Array, Rows
 from vbks.data.training import prepare
-from vbks.errors import DataError, VbksError
+from vbks.errors import SettingsError, VbksError
 from vbks.search.budget import Budget
 from vbks.search.methods import METHODS
 from vbks.selection.selection import Selection
@@ -31,7 +31,7 @@ COLUMNS = ("method", "seconds", "candidates", "kernel", "warp", "bic", "rmse", "
 
 
 @dataclass(frozen=True)
-class Race:
+class MethodComparison:
     """What each method had found after how long.
 
     ``table`` has a row for every kernel that was the best of a method for a while, and a last one
@@ -75,7 +75,7 @@ def compare(
     seed: int = 0,
     tell: Callable[[str], None] = lambda text: None,
     **settings: Any,
-) -> Race:
+) -> MethodComparison:
     """Let methods search for kernels, each with the same budget, and score what they find.
 
     With one input the rows at its end are held out, so that methods have to forecast; with several,
@@ -84,7 +84,7 @@ def compare(
     unknown = [name for name in methods if name not in METHODS]
     if unknown or not methods:
         wrong = f"'{unknown[0]}' is no method" if unknown else "there is no method to compare"
-        raise DataError(f"{wrong}. Known: {', '.join(METHODS)}.")
+        raise SettingsError(f"{wrong}. Known: {', '.join(METHODS)}.")
     train, test = _split(X, y, test_share, seed)
     # The first to use them would wait for graphs that all methods share.
     fit(*train, space=("SE",), warps=("identity",), restarts=1, progress=False)
@@ -99,7 +99,7 @@ def compare(
             failures[name] = str(error)
     if not found:
         raise VbksError(f"no method gave an answer. {next(iter(failures.values()))}")
-    return Race(pd.concat(found, ignore_index=True), failures)
+    return MethodComparison(pd.concat(found, ignore_index=True), failures)
 
 
 Table = tuple[Any, Array]
@@ -108,7 +108,7 @@ Table = tuple[Any, Array]
 def _split(X: Any, y: Any, share: float, seed: int) -> tuple[Table, Table]:
     """Rows to learn from and rows to predict."""
     if not 0 < share < 1:
-        raise DataError(f"the share of rows held out is {share}, expected between 0 and 1.")
+        raise SettingsError(f"the share of rows held out is {share}, expected between 0 and 1.")
     rows = prepare((X, y))
     num_test = max(1, round(share * rows.num_rows))
     inputs, _ = rows.arrays()

@@ -9,7 +9,7 @@ import pytest
 from support import rows
 
 import vbks
-from vbks.errors import DataError, GrammarError
+from vbks.errors import DataError, GrammarError, SettingsError
 from vbks.grammar.expression import num_leaves
 from vbks.selection.selection import Selection
 
@@ -162,7 +162,7 @@ def test_fit__a_tiny_budget_gives_an_answer_and_says_what_was_not_tried() -> Non
     search, last = selection.notices[-2:]
     names = ", ".join(selection.untried[:3])
     assert f"and 140 more were not: {names} and 137 others. Give a larger budget=" in search
-    assert last == "There was no time for last fits, so those of the search are used."
+    assert last == "There was no time for final fits, so those of the search are used."
 
 
 def test_fit__a_budget_that_suffices_changes_nothing(selection: Selection) -> None:
@@ -241,7 +241,7 @@ def test_pruned__forms_the_belief_again(selection: Selection) -> None:
 def test_with_belief__changes_the_averaging(selection: Selection) -> None:
     flat = selection.with_belief("bayes", temperature=1e6)
     np.testing.assert_allclose(sorted(flat.probabilities), [1 / 6, 1 / 6, 1 / 3, 1 / 3], atol=1e-3)
-    with pytest.raises(DataError, match="unknown setting 'heat'"):
+    with pytest.raises(SettingsError, match="unknown setting 'heat'"):
         selection.with_belief("bayes", heat=1.0)
 
 
@@ -265,12 +265,12 @@ def test_paper_preset__has_the_authors_settings() -> None:
         ({"space": "shrink"}, GrammarError, "space is 'shrink', expected 'grow' or a list"),
         ({"space": ()}, GrammarError, "the space is empty"),
         ({"space": ("RBF",)}, GrammarError, "unknown family 'RBF'"),
-        ({"method": "luck"}, DataError, "method is 'luck', expected one of vbks, cks"),
-        ({"preset": "mine"}, DataError, "preset is 'mine'"),
-        ({"belief": "faith"}, DataError, "belief is 'faith'"),
+        ({"method": "luck"}, SettingsError, "method is 'luck', expected one of vbks, cks"),
+        ({"preset": "mine"}, SettingsError, "preset is 'mine'"),
+        ({"belief": "faith"}, SettingsError, "belief is 'faith'"),
         ({"warps": ("root",)}, DataError, "unknown warp 'root'"),
-        ({"budget": -3}, DataError, "expected more than 0"),
-        ({"inference": "guess"}, DataError, "inference is 'guess'"),
+        ({"budget": -3}, SettingsError, "expected more than 0"),
+        ({"inference": "guess"}, SettingsError, "inference is 'guess'"),
     ],
 )
 def test_fit__refuses_settings_it_does_not_know(

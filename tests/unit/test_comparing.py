@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from vbks.comparing import COLUMNS, Race, compare
-from vbks.errors import DataError
+from vbks.comparing import COLUMNS, MethodComparison, compare
+from vbks.errors import SettingsError
 from vbks.search.budget import Budget
 
 QUICK = {"families": ("SE", "LIN"), "restarts": 2, "progress": False}
@@ -21,7 +21,7 @@ def table() -> pd.DataFrame:
 
 
 @cache
-def race() -> Race:
+def race() -> MethodComparison:
     rows = table()
     return compare(
         rows[["x"]], rows["y"], ["random", "cks"], budget=Budget(candidates=6), **QUICK
@@ -66,9 +66,9 @@ def test_compare__draws_a_line_for_each_method() -> None:
 
 def test_compare__refuses_what_it_does_not_know() -> None:
     rows = table()
-    with pytest.raises(DataError, match="'sks' is no method"):
+    with pytest.raises(SettingsError, match="'sks' is no method"):
         compare(rows[["x"]], rows["y"], ["sks"])
-    with pytest.raises(DataError, match="no method to compare"):
+    with pytest.raises(SettingsError, match="no method to compare"):
         compare(rows[["x"]], rows["y"], [])
-    with pytest.raises(DataError, match="expected between 0 and 1"):
+    with pytest.raises(SettingsError, match="expected between 0 and 1"):
         compare(rows[["x"]], rows["y"], ["cks"], test_share=1.5)

@@ -13,7 +13,7 @@ from support import rows
 
 import vbks
 from vbks.arrays import Array
-from vbks.errors import DataError, FileError, GrammarError
+from vbks.errors import FileError, GrammarError, SettingsError
 from vbks.inference import moves
 from vbks.inference.evaluator import fit_candidates
 from vbks.inference.result import LocalFit
@@ -153,7 +153,7 @@ def test_fit__takes_values_about_warped_targets_where_one_warp_is_asked_for() ->
     selection = fit([week()], warps=("log",))
     assert selection.best.warp.name == "log"
     assert value_of(selection, selection.best, ".period") == pytest.approx(7.0)
-    with pytest.raises(DataError, match="go with one warp"):
+    with pytest.raises(SettingsError, match="go with one warp"):
         fit([week()], warps=("identity", "log"))
 
 

@@ -92,8 +92,8 @@ class Checkpoint:
 
     def _file(self, work: Work, k: int) -> Path:
         """Where a chunk is kept, without a suffix."""
-        comparison = work.comparison
-        parts = [comparison.bound, comparison.posterior, comparison.data.units.warp.name]
+        context = work.context
+        parts = [context.bound, context.posterior, context.data.units.warp.name]
         parts += [f"{member.expression} {member.jitter:g}" for member in work.chunks[k]]
         digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
         name = f"{self.num_works:05d}-{work.name.replace(' ', '-')}-{k:04d}-{digest}"

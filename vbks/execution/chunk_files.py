@@ -56,7 +56,7 @@ def read_chunk(file: Path, work: Work, k: int) -> KeptChunk | None:
         record = read_plain(plain)
         arrays = file.with_suffix(".npz")
         unpacking = Unpacking(read_arrays(arrays, ARRAYS), f"'{arrays}'")
-        D = work.comparison.num_inputs
+        D = work.context.num_inputs
         tables = InducingInputs.unpack(record, D, unpacking)
         records = list(record.records("members", "member"))
         results: list[Any]

@@ -11,8 +11,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from vbks.errors import DataError
-from vbks.execution.placement import Placement, dearest_first, placed
+from vbks.errors import SettingsError
+from vbks.execution.placement import Placement, costliest_first, placed
 from vbks.execution.work import Results, Work
 
 
@@ -38,14 +38,15 @@ class Devices:
 
     def run(self, work: Work) -> Results:
         """Places of chunks and their results, as they are done."""
-        names, todo = self.chosen(), dearest_first(work)
+        names, todo = self.chosen(), costliest_first(work)
         if len(names) > 1:
             yield from _SideBySide(self, work, todo, names).results()
             return
         # Where there is nothing to choose, placement is left to TensorFlow.
         for k in todo:
+            self.placements.append(placed(work.name, names[0], work.chunks[k]))
             with tf.device(names[0]) if self.names else nullcontext():
-                done = self._done(work, k, names[0])
+                done = work.do(k)
             yield k, done
 
     def chosen(self) -> tuple[str, ...]:
@@ -55,18 +56,14 @@ class Devices:
             gpus = [device.name for device in tf.config.list_logical_devices("GPU")]
             return tuple(gpus or [d.name for d in tf.config.list_logical_devices("CPU")])
         if isinstance(self.names, str) or not self.names:
-            raise DataError(f"devices are {self.names!r}, expected a list of names.")
+            raise SettingsError(f"devices are {self.names!r}, expected a list of names.")
         full = {name: _full_name(name) for name in self.names}
         for name, device in full.items():
             if device not in known:
-                raise DataError(
+                raise SettingsError(
                     f"there is no device {name!r}. TensorFlow has {', '.join(sorted(known))}."
                 )
         return tuple(full.values())
-
-    def _done(self, work: Work, k: int, name: str) -> list[Any]:
-        self.placements.append(placed(work.name, name, work.chunks[k]))
-        return work.do(k)
 
 
 class _SideBySide:
@@ -107,17 +104,19 @@ class _SideBySide:
                 self.devices._busy.add(i)
                 first = self.todo.popleft()
                 name = f"device {i}"
-                thread = Thread(target=self._labour, args=[i, first], name=name, daemon=True)
+                thread = Thread(target=self._take_chunks, args=[i, first], name=name, daemon=True)
                 self.threads.append(thread)
                 thread.start()
 
-    def _labour(self, i: int, k: int) -> None:
+    def _take_chunks(self, i: int, k: int) -> None:
         """Chunk k on device i, and then others as long as there are some."""
         while True:
             result: tuple[int, list[Any]] | BaseException
             try:
+                chunk = self.work.chunks[k]
+                self.devices.placements.append(placed(self.work.name, self.names[i], chunk))
                 with tf.device(self.names[i]):
-                    result = k, self.devices._done(self.work, k, self.names[i])
+                    result = k, self.work.do(k)
             except BaseException as error:
                 result = error
             with self.devices._change:

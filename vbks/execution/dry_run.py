@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from vbks.errors import DataError
-from vbks.execution.placement import Placement, dearest_first, placed
+from vbks.errors import SettingsError
+from vbks.execution.placement import Placement, costliest_first, placed
 from vbks.execution.work import Executor, Results, Work
 from vbks.inference.candidate import Candidate
 from vbks.inference.context import FitContext
@@ -94,7 +94,7 @@ def plan(fit: Callable[[Executor], object], num_workers: Sequence[int]) -> tuple
     """
     for num in num_workers:
         if num < 1:
-            raise DataError(f"a dry run for {num} devices was asked for. Ask for 1 or more.")
+            raise SettingsError(f"a dry run for {num} devices was asked for. Ask for 1 or more.")
     notes = _Notes()
     with suppress(_PlannedError):
         fit(notes)
@@ -105,7 +105,7 @@ def schedule(work: Work, num_workers: int) -> list[tuple[int, int]]:
     """Indices of chunks, the most expensive first, each with that of the first idle worker."""
     idle = [(0.0, i) for i in range(num_workers)]
     found = []
-    for k in dearest_first(work):
+    for k in costliest_first(work):
         time, i = heapq.heappop(idle)
         heapq.heappush(idle, (time + work.cost(k), i))
         found.append((k, i))
@@ -126,7 +126,7 @@ class _Notes:
         """Candidates as they might come back."""
         self.works.append(work)
         first = work.chunks[0][0]
-        ends_in_fits = isinstance(work.fail(first, work.comparison, "dry run"), LocalFit)
+        ends_in_fits = isinstance(work.fail(first, work.context, "dry run"), LocalFit)
         if ends_in_fits or not isinstance(first, Candidate):
             raise _PlannedError
         for k, chunk in enumerate(work.chunks):
@@ -142,26 +142,26 @@ def _as_if_done(candidate: Candidate) -> Candidate:
 def _planned(works: Sequence[Work], num_workers: int) -> list[PlannedChunk]:
     chunks = []
     for work in works:
-        comparison = work.comparison
+        context = work.context
         for k, i in schedule(work, num_workers):
             members = work.chunks[k]
             is_look = all(isinstance(m, Candidate) and not len(m.values) for m in members)
             chunks.append(
                 PlannedChunk(
                     placed(work.name, f"device {i}", members),
-                    comparison.bound,
-                    comparison.num_screening_rows if is_look else _num_rows(comparison),
-                    None if is_look or comparison.bound == "exact" else comparison.num_inducing,
-                    comparison.screening_bytes() if is_look else comparison.fit_bytes(len(members)),
+                    context.bound,
+                    context.num_screening_rows if is_look else _num_rows(context),
+                    None if is_look or context.bound == "exact" else context.num_inducing,
+                    context.screening_bytes() if is_look else context.fit_bytes(len(members)),
                     work.cost(k),
                 )
             )
     return chunks
 
 
-def _num_rows(comparison: FitContext) -> int:
-    is_stochastic = comparison.bound == "stochastic"
-    return min(comparison.batch_size, comparison.num_rows) if is_stochastic else comparison.num_rows
+def _num_rows(context: FitContext) -> int:
+    is_stochastic = context.bound == "stochastic"
+    return min(context.batch_size, context.num_rows) if is_stochastic else context.num_rows
 
 
 def _line(chunk: PlannedChunk) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from vbks.errors import DataError
+from vbks.errors import SettingsError
 
 PROC = Path("/proc")
 CGROUPS = Path("/sys/fs/cgroup")
@@ -41,7 +41,7 @@ def memory_limit(limit: int | None) -> int:
     if limit is None:
         return max(int(SHARE_OF_FREE * free_memory()), LEAST_LIMIT)
     if not limit >= LEAST_LIMIT:
-        raise DataError(
+        raise SettingsError(
             f"memory limit of {limit:,} bytes is too small, expected at least {LEAST_LIMIT:,} "
             "(64 MB). Give more bytes, or None for half of the free memory."
         )

@@ -26,6 +26,6 @@ def placed(stage: str, worker: str, members: Sequence[Any]) -> Placement:
     return Placement(stage, worker, tuple(str(member.expression) for member in members))
 
 
-def dearest_first(work: Work) -> list[int]:
+def costliest_first(work: Work) -> list[int]:
     """Places of the chunks in the order in which they are handed out."""
     return sorted(range(len(work.chunks)), key=lambda k: -work.cost(k))

@@ -13,7 +13,7 @@ import numpy as np
 
 from vbks.data.sources import ArraySource, Source
 from vbks.errors import DataError, VbksError
-from vbks.execution.placement import Placement, dearest_first, placed
+from vbks.execution.placement import Placement, costliest_first, placed
 from vbks.execution.work import Results, Work
 from vbks.inference.context import FitContext
 from vbks.kernels.registry import own_families, take_families
@@ -29,7 +29,7 @@ WAIT_SECONDS = 1.0
 """Seconds between two checks of whether somebody wants to stop."""
 
 KNOWN = 4
-"""Comparisons that a worker remembers with what it has computed for them."""
+"""Contexts that a worker remembers with what it has computed for them."""
 
 Submit = Callable[[tuple[Any, ...]], Any]
 """Hands out the work on some members, and gives the task."""
@@ -63,7 +63,7 @@ class Ray:
                 refuse_opaque(member.expression, "sent to other processes")
         ray = _connected(self.address)
         submit = self._submitter(ray, work)
-        todo = deque(dearest_first(work))
+        todo = deque(costliest_first(work))
         most = AHEAD * self._slots(ray)
         running: dict[Any, int] = {}
         try:
@@ -80,9 +80,9 @@ class Ray:
                 ray.cancel(task, force=True)
 
     def _submitter(self, ray: Any, work: Work) -> Submit:
-        references = self._references(ray, work.comparison)
+        references = self._references(ray, work.context)
         families = ray.cloudpickle.dumps(own_families())
-        bare = replace(work, comparison=None, chunks=(), scratches=())
+        bare = replace(work, context=None, chunks=(), scratches=())
         task = ray.remote(
             num_cpus=self.num_cpus,
             num_gpus=self.num_gpus,
@@ -96,16 +96,16 @@ class Ray:
 
         return submit
 
-    def _references(self, ray: Any, comparison: FitContext) -> list[Any]:
-        """The comparison and its rows in the object store, where each of them is put once."""
-        tables = [comparison.data] + ([] if comparison.whole is None else [comparison.whole])
+    def _references(self, ray: Any, context: FitContext) -> list[Any]:
+        """The context and its rows in the object store, where each of them is put once."""
+        tables = [context.data] + ([] if context.whole is None else [context.whole])
         rows = [self._put_rows(ray, table.source) for table in tables]
-        if id(comparison) not in self._shared:
-            inducing = None if comparison.bound == "exact" else comparison.Z
+        if id(context) not in self._shared:
+            inducing = None if context.bound == "exact" else context.Z
             data, *whole = (replace(table, source=cast(Any, None)) for table in tables)
-            bare = replace(comparison, data=data, whole=next(iter(whole), None), inducing=inducing)
-            self._shared[id(comparison)] = comparison, ray.put(ray.cloudpickle.dumps(bare))
-        return [self._shared[id(comparison)][1], *rows]
+            bare = replace(context, data=data, whole=next(iter(whole), None), inducing=inducing)
+            self._shared[id(context)] = context, ray.put(ray.cloudpickle.dumps(bare))
+        return [self._shared[id(context)][1], *rows]
 
     def _put_rows(self, ray: Any, source: Source) -> Any:
         if not isinstance(source, ArraySource):
@@ -131,7 +131,7 @@ class Ray:
                 tasks = [(submit((member,)), (member,)) for member in members]
                 return [self._result(ray, own, work, one, submit)[0] for own, one in tasks]
             reason = f"{type(error).__name__}: {str(error).splitlines()[0]}"
-            return [work.fail(members[0], work.comparison, reason)]
+            return [work.fail(members[0], work.context, reason)]
         self.placements.append(placed(work.name, worker, members))
         return list(found)
 
@@ -190,7 +190,7 @@ def _do(payload: bytes, families: bytes, references: list[Any]) -> bytes:
     """One chunk, in a worker. Bytes leave the object store when they are read, arrays do not."""
     _learn(families)
     work, members = pickle.loads(payload)
-    whole = replace(work, comparison=_comparison(references), chunks=(members,))
+    whole = replace(work, context=_context(references), chunks=(members,))
     return pickle.dumps((_name_of_worker(), whole.do(0)))
 
 
@@ -214,8 +214,8 @@ def _learn(families: bytes) -> None:
         _learnt[:] = [families]
 
 
-def _comparison(references: list[Any]) -> FitContext:
-    """The comparison with its rows, the same as in the worker's task before if it is the same."""
+def _context(references: list[Any]) -> FitContext:
+    """The context with its rows, the same as in the worker's task before if it is the same."""
     import ray
 
     key = references[0].hex()

@@ -18,7 +18,7 @@ _FAILURES = (tf.errors.OpError, MemoryError, np.linalg.LinAlgError)
 """What a candidate may do to the work that it is part of."""
 
 Stage: TypeAlias = Callable[..., list[Any]]
-"""``stage(members, comparison)`` gives a result for each, from them and the comparison alone."""
+"""``stage(members, context)`` gives a result for each, from them and the context alone."""
 
 Failure: TypeAlias = Callable[[Any, Any, str], Any]
 """The result of a member that cannot be worked on, and why."""
@@ -42,7 +42,7 @@ class Work:
 
     name: str
     stage: Stage
-    comparison: Any
+    context: Any
     chunks: tuple[tuple[Any, ...], ...]
     fail: Failure
     is_long: bool = False
@@ -56,7 +56,10 @@ class Work:
         if self.is_long and self.scratches:
             stage = partial(stage, stage_state=self.scratches[k])
         began = time.perf_counter()
-        done = self._safely(stage, self.chunks[k])
+        try:
+            done = stage(self.chunks[k], self.context)
+        except _FAILURES as error:
+            done = self._in_halves(self.chunks[k], error)
         share = (time.perf_counter() - began) / len(done)
         return [replace(result, seconds=result.seconds + share) for result in done]
 
@@ -72,18 +75,19 @@ class Work:
             scratches=tuple(self.scratches[k] for k in places if self.scratches),
         )
 
-    def _safely(self, stage: Stage, members: Sequence[Any]) -> list[Any]:
-        """A stage; if it breaks, halves of the chunk, until the culprit is alone and fails."""
-        try:
-            return stage(members, self.comparison)
-        except _FAILURES as error:
-            if len(members) == 1:
-                reason = f"{type(error).__name__}: {str(error).splitlines()[0]}"
-                return [self.fail(members[0], self.comparison, reason)]
-            half = len(members) // 2
-            parts = (members[:half], members[half:])
-            # The halves are other work than what a scratch was kept of.
-            return [result for part in parts for result in self._safely(self.stage, part)]
+    def _in_halves(self, members: Sequence[Any], error: BaseException) -> list[Any]:
+        """What a stage that broke gives for halves of a chunk, until the culprit is alone."""
+        if len(members) == 1:
+            reason = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+            return [self.fail(members[0], self.context, reason)]
+        half, done = len(members) // 2, []
+        # The halves are other work than what a state of the stage was kept of.
+        for part in (members[:half], members[half:]):
+            try:
+                done += self.stage(part, self.context)
+            except _FAILURES as again:
+                done += self._in_halves(part, again)
+        return done
 
 
 class Executor(Protocol):

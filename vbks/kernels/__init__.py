@@ -19,6 +19,7 @@ from vbks.kernels.parameters import (
 )
 from vbks.kernels.priors import Priors, slot_priors
 from vbks.kernels.registry import family_of, register_family, registered_families
+from vbks.kernels.starts.policy import StartPolicy
 
 __all__ = [
     "Bank",
@@ -36,6 +37,7 @@ __all__ = [
     "Prior",
     "Priors",
     "Slot",
+    "StartPolicy",
     "StudentTPrior",
     "assign",
     "bank_of",

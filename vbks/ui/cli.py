@@ -253,7 +253,7 @@ def compare(
     from vbks.comparing import compare as compare_methods
     from vbks.ui.tables import answers_table
 
-    race = compare_methods(
+    found = compare_methods(
         table[list(columns.inputs)],
         table[columns.target],
         names,
@@ -262,10 +262,10 @@ def compare(
         seed=seed,
         tell=lambda name: typer.echo(f"{name} ..."),
     )
-    Console().print(answers_table(race.answers))
-    for name, reason in race.failures.items():
+    Console().print(answers_table(found.answers))
+    for name, reason in found.failures.items():
         typer.echo(f"- {name} gave no answer: {reason}")
-    race.plot().savefig(picture, dpi=120)
+    found.plot().savefig(picture, dpi=120)
     typer.echo(f"Drawn to {picture}.")
 
 
@@ -291,10 +291,10 @@ def _explain(settings: dict[str, Any]) -> None:
 
     from vbks.api import fit as fit_rows
     from vbks.policies import Policies
-    from vbks.ui.explain import explained_arguments, explained_fields, explanation_table
+    from vbks.ui.explain import explanation_tables
 
-    Console().print(explanation_table(explained_arguments(fit_rows, settings)))
-    Console().print(explanation_table(explained_fields(Policies(), "policies.")))
+    for table in explanation_tables(fit_rows, settings, Policies()):
+        Console().print(table)
 
 
 def _import_tensorflow() -> None:

@@ -7,12 +7,12 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, fields
 
 from rich.table import Table
 from rich.text import Text
 
-LONGEST_VALUE = 40
+LONGEST_VALUE = 24
 """A value that takes more letters than this is cut."""
 
 
@@ -37,15 +37,12 @@ def explained_arguments(
             yield Explained(name, value, parameter.default, sentences.get(name, ""))
 
 
-def explained_fields(value: object, prefix: str) -> Iterator[Explained]:
-    """The fields of a dataclass and of those in it, with the docstrings that stand below them."""
+def explained_fields(value: object) -> Iterator[Explained]:
+    """The fields of a dataclass, with the docstrings that stand below them."""
     sentences = field_sentences(type(value))
     for own in fields(value):  # type: ignore[arg-type]
-        part, name = getattr(value, own.name), f"{prefix}{own.name}"
-        if is_dataclass(part) and not isinstance(part, type):
-            yield from explained_fields(part, f"{name}.")
-        else:
-            yield Explained(name, part, _default_of(own), sentences.get(own.name, ""))
+        part = getattr(value, own.name)
+        yield Explained(own.name, part, _default_of(own), sentences.get(own.name, ""))
 
 
 def argument_sentences(docstring: str) -> dict[str, str]:
@@ -75,9 +72,22 @@ def field_sentences(kind: type) -> dict[str, str]:
     return found
 
 
-def explanation_table(settings: Iterator[Explained]) -> Table:
+def explanation_tables(
+    function: Callable[..., object], given: Mapping[str, object], policies: object
+) -> Iterator[Table]:
+    """A table of the arguments of a function, and one of each policy."""
+    yield explanation_table("settings", explained_arguments(function, given))
+    for own in fields(policies):  # type: ignore[arg-type]
+        part = getattr(policies, own.name)
+        yield explanation_table(f"policies.{own.name}", explained_fields(part))
+
+
+def explanation_table(title: str, settings: Iterator[Explained]) -> Table:
     """Settings in a table; those that are not the usual ones stand out."""
-    table = Table("setting", "value", "default", "what it is for")
+    table = Table(title=title, title_justify="left")
+    table.add_column("setting", no_wrap=True)
+    for name in ("value", "default", "what it is for"):
+        table.add_column(name, overflow="fold")
     for own in settings:
         is_usual = repr(own.value) == repr(own.default)
         table.add_row(

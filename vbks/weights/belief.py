@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.special import logsumexp, softmax
 
 from vbks.arrays import Array, Mask
-from vbks.errors import DataError
+from vbks.errors import DataError, SettingsError
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ def check_positive(**numbers: float) -> None:
     """Refuse settings that are not finite and above zero."""
     for name, number in numbers.items():
         if not 0 < number < np.inf:
-            raise DataError(f"{name} is {number}, expected a number above 0.")
+            raise SettingsError(f"{name} is {number}, expected a number above 0.")
 
 
 def _check_none(name: str, values: Array, wrong: Mask) -> None:

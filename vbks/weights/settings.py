@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from vbks.arrays import Array
-from vbks.errors import DataError, check_one_of
+from vbks.errors import DataError, SettingsError, check_one_of
 from vbks.grammar.canonical import arrange
 from vbks.grammar.expression import Expression
 from vbks.grammar.parser import parse
@@ -92,10 +92,10 @@ class BeliefSettings:
         for name in ("members", "averaging_members"):
             number = getattr(self, name)
             if number is not None and number < 1:
-                raise DataError(f"{name} is {number}, expected 1 or more.")
+                raise SettingsError(f"{name} is {number}, expected 1 or more.")
         has_layer_prior = self.prior_mean is not None or self.prior_covariance is not None
         if self.kind != "vbks" and (has_layer_prior or self.form != "gaussian"):
-            raise DataError(
+            raise SettingsError(
                 "form, prior_mean and prior_covariance are about q(g) and p(g), which only the "
                 "belief 'vbks' has."
             )
@@ -105,7 +105,7 @@ class BeliefSettings:
         unknown = [name for name in settings if name not in self.__dataclass_fields__]
         if unknown:
             known = ", ".join(self.__dataclass_fields__)
-            raise DataError(f"unknown setting {unknown[0]!r}. Known: {known}.")
+            raise SettingsError(f"unknown setting {unknown[0]!r}. Known: {known}.")
         return replace(self, **belief_fields(kind), **settings)
 
     @property

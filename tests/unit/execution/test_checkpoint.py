@@ -118,7 +118,7 @@ def test_other_candidates__are_other_work(tmp_path: Path) -> None:
     list(opened(tmp_path).run(quick_work(2)))
     counted = Counted()
     work = quick_work(2)
-    other = make_candidate(parse("LIN * LIN"), work.comparison)
+    other = make_candidate(parse("LIN * LIN"), work.context)
     list(opened(tmp_path, counted).run(replace(work, chunks=(work.chunks[0], (other,)))))
     assert counted.done == ["LIN * LIN"]
 

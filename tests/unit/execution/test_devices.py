@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 from support.executors import assert_same_fits, counting, evaluate, quick_work
 
-from vbks.errors import DataError
+from vbks.errors import SettingsError
 from vbks.execution.devices import Devices
 from vbks.execution.work import InOrder
 
@@ -36,9 +36,11 @@ def test_devices__are_all_of_the_machine_by_default() -> None:
 
 
 def test_device_that_is_not_there__is_named() -> None:
-    with pytest.raises(DataError, match=r"there is no device '/GPU:7'. TensorFlow has /device:CPU"):
+    with pytest.raises(
+        SettingsError, match=r"there is no device '/GPU:7'. TensorFlow has /device:CPU"
+    ):
         Devices(["/GPU:7"]).chosen()
-    with pytest.raises(DataError, match="expected a list of names"):
+    with pytest.raises(SettingsError, match="expected a list of names"):
         Devices("/GPU:0").chosen()
 
 

@@ -13,7 +13,7 @@ from support.executors import counting, quick_work
 from support.rows import make_rows
 
 import vbks
-from vbks.errors import DataError
+from vbks.errors import SettingsError
 from vbks.execution.devices import Devices
 from vbks.execution.dry_run import DryRun, schedule
 from vbks.inference.chunks import cost_of
@@ -132,7 +132,7 @@ def test_memory__is_that_of_the_matrices_and_the_work_on_them() -> None:
 
 
 def test_number_of_devices__has_to_be_one_at_least() -> None:
-    with pytest.raises(DataError, match="a dry run for 0 devices was asked for"):
+    with pytest.raises(SettingsError, match="a dry run for 0 devices was asked for"):
         vbks.dry_run(np.arange(30.0), np.arange(30.0), num_devices=0)
 
 

@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from vbks.errors import DataError
+from vbks.errors import SettingsError
 from vbks.execution import memory
 from vbks.execution.memory import LEAST_LIMIT, UNKNOWN_FREE, free_memory, memory_limit
 
@@ -140,5 +140,5 @@ def test_limit__is_the_given_one(limit):
 @pytest.mark.parametrize("limit", [LEAST_LIMIT - 1, 0, -5])
 def test_small_limit__is_refused(limit):
     message = rf"memory limit of {limit:,} bytes is too small, expected at least 67,108,864 \(64 MB"
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(SettingsError, match=message):
         memory_limit(limit)

@@ -129,9 +129,9 @@ def test_own_family__is_known_to_workers(cluster: Ray) -> None:
 def test_dataset__cannot_be_sent(cluster: Ray) -> None:
     work = quick_work()
     dataset = tf.data.Dataset.from_tensor_slices(([1.0, 2.0], [1.0, 2.0]))
-    data = replace(work.comparison.data, source=DatasetSource(dataset))
+    data = replace(work.context.data, source=DatasetSource(dataset))
     with pytest.raises(DataError, match="a dataset cannot be sent to a cluster"):
-        list(cluster.run(replace(work, comparison=replace(work.comparison, data=data))))
+        list(cluster.run(replace(work, context=replace(work.context, data=data))))
 
 
 def test_task_that_no_machine_can_run__is_refused(cluster: Ray) -> None:

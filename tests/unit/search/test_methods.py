@@ -10,7 +10,7 @@ import pytest
 
 import vbks
 from vbks.arrays import Array
-from vbks.errors import DataError, GrammarError, SettingsError, VbksError
+from vbks.errors import GrammarError, SettingsError, VbksError
 from vbks.search.methods import (
     ABCD,
     BO,
@@ -130,13 +130,13 @@ def test_methods__are_saved_with_their_path(tmp_path: Any) -> None:
 
 
 def test_methods__unknown_names_and_fixed_spaces_are_refused() -> None:
-    with pytest.raises(DataError, match="method is 'abc', expected one of vbks, cks"):
+    with pytest.raises(SettingsError, match="method is 'abc', expected one of vbks, cks"):
         vbks.fit(*rows(), method="abc")
     with pytest.raises(GrammarError, match="makes its own candidates"):
         vbks.fit(*rows(), method="cks", space=vbks.K12)
-    with pytest.raises(DataError, match="variant is 'best', expected one of accuracy, inter"):
+    with pytest.raises(SettingsError, match="variant is 'best', expected one of accuracy, inter"):
         vbks.fit(*rows(), method=ABCD(variant="best"))  # type: ignore[arg-type]
-    with pytest.raises(DataError, match="batch_size is 0"):
+    with pytest.raises(SettingsError, match="batch_size is 0"):
         BO(batch_size=0)
     assert set(METHODS) == {"vbks", *QUICK}
 

@@ -11,7 +11,7 @@ import tensorflow as tf
 from support import rows
 
 import vbks
-from vbks.errors import DataError, StopTraining, VbksError
+from vbks.errors import SettingsError, StopTraining, VbksError
 from vbks.inference import context as comparisons
 from vbks.inference.objectives import svgp as minibatch
 from vbks.integrations.tensorboard import TensorBoard
@@ -259,7 +259,7 @@ def test_several_inputs__share_a_lengthscale():
     ],
 )
 def test_fit__refuses_what_the_paper_does_not_have(more, message):
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(SettingsError, match=message):
         select(**more)
 
 
@@ -273,7 +273,7 @@ def test_fit__refuses_what_the_paper_does_not_have(more, message):
     ],
 )
 def test_settings__are_checked(settings, message):
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(SettingsError, match=message):
         vbks.PaperSettings(**settings)
 
 
@@ -336,5 +336,5 @@ def test_update__learns_theta_that_has_a_width():
 
 
 def test_averaging_settings__are_checked():
-    with pytest.raises(DataError, match="averaging_members is 0"):
+    with pytest.raises(SettingsError, match="averaging_members is 0"):
         BeliefSettings("vbks", averaging_members=0)

@@ -267,7 +267,7 @@ def test_explain__prints_settings_and_policies_and_fits_nothing(run, monkeypatch
     monkeypatch.setattr("vbks.api.fit", fit)
     code, output, errors = run("fit", "--explain", "--seed", 7)
     assert (code, errors) == (0, "")
-    for text in ("seed", "7", "policies.search.slack", "policies.budget.few"):
+    for text in ("seed", "7", "policies.search", " slack ", "policies.budget", " few "):
         assert text in output
     code, _, errors = run("fit")
     assert (code, errors) == (2, "vbks: there is no table to fit. Give a CSV file with a header.\n")

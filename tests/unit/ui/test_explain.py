@@ -13,7 +13,7 @@ from vbks.policies import BudgetPolicy, Policies, SearchPolicy
 from vbks.ui.explain import (
     explained_arguments,
     explained_fields,
-    explanation_table,
+    explanation_tables,
     field_sentences,
 )
 
@@ -34,16 +34,19 @@ def test_arguments_of_fit__are_all_explained() -> None:
     assert "target_range" in found and "prune" in found
 
 
-def test_fields__are_named_by_their_places() -> None:
-    policies = Policies(search=SearchPolicy(slack=5.0))
-    found = {own.name: own for own in explained_fields(policies, "policies.")}
-    assert (found["policies.search.slack"].value, found["policies.search.slack"].default) == (5, 3)
-    assert found["policies.budget.few"].sentence.startswith("This many candidates are tried")
-    assert len(found) > len(fields(SearchPolicy)) + len(fields(BudgetPolicy))
+def test_fields__have_values_defaults_and_sentences() -> None:
+    found = {own.name: own for own in explained_fields(SearchPolicy(slack=5.0))}
+    assert (found["slack"].value, found["slack"].default) == (5.0, 3.0)
+    assert found["slack"].sentence.startswith("A candidate may gain this many nats")
 
 
-def test_table__shows_value_default_and_sentence() -> None:
-    console = Console(file=io.StringIO(), width=160)
-    console.print(explanation_table(explained_fields(BudgetPolicy(few=9), "budget.")))
+def test_tables__show_every_policy() -> None:
+    console = Console(file=io.StringIO(), width=120)
+    policies = Policies(budget=BudgetPolicy(few=9))
+    for table in explanation_tables(vbks.fit, {}, policies):
+        console.print(table)
     text = console.file.getvalue()  # type: ignore[attr-defined]
-    assert "budget.few " in text and " 9 " in text and " 4 " in text
+    for own in fields(Policies):
+        assert f"policies.{own.name}" in text
+    (line,) = (line for line in text.splitlines() if " few " in line)
+    assert " 9 " in line and " 4 " in line

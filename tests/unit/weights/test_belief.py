@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vbks.errors import DataError
+from vbks.errors import DataError, SettingsError
 from vbks.grammar.prior import grammar_prior, uniform_prior
 from vbks.weights.belief import KernelBelief, bayes_belief
 from vbks.weights.gaussian import vbks_belief
@@ -140,7 +140,9 @@ def test_all_failing__is_an_error(form):
 @BELIEFS
 @pytest.mark.parametrize("temperature", [0.0, -1.0, math.nan, math.inf])
 def test_temperature__must_be_positive(form, temperature):
-    with pytest.raises(DataError, match=f"temperature is {temperature}, expected a number above 0"):
+    with pytest.raises(
+        SettingsError, match=f"temperature is {temperature}, expected a number above 0"
+    ):
         form([0.0, 1.0], np.log([0.5, 0.5]), temperature=temperature)
 
 

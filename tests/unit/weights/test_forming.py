@@ -8,7 +8,7 @@ import pytest
 
 from vbks.arrays import Array
 from vbks.data.warps import Identity, Log, Warp
-from vbks.errors import DataError
+from vbks.errors import DataError, SettingsError
 from vbks.grammar.parser import parse
 from vbks.inference.paper.settings import PaperSettings
 from vbks.inference.result import LocalFit, Mode
@@ -192,5 +192,5 @@ def test_averaged_weights__have_a_variance_of_their_own() -> None:
 def test_belief_settings__refuse_what_they_do_not_know(
     settings: dict[str, object], message: str
 ) -> None:
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(SettingsError, match=message):
         BeliefSettings(**settings)  # type: ignore[arg-type]

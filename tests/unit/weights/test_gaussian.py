@@ -8,7 +8,7 @@ from scipy.optimize import approx_fprime, minimize
 from scipy.special import softmax
 from scipy.stats import multivariate_normal
 
-from vbks.errors import DataError
+from vbks.errors import DataError, SettingsError
 from vbks.weights.belief import bayes_belief
 from vbks.weights.gaussian import COUPLED, PAIRS, RESOLVED, WIDEST, Objective, samples, vbks_belief
 
@@ -270,12 +270,12 @@ def test_stronger_of_two_above_many_weak_ones__is_the_likelier(gap, variance):
 
 
 def test_prior_variance__must_be_positive():
-    with pytest.raises(DataError, match=r"prior_variance is 0\.0, expected a number above 0"):
+    with pytest.raises(SettingsError, match=r"prior_variance is 0\.0, expected a number above 0"):
         vbks_belief([0.0, 1.0], uniform(2), prior_variance=0.0)
 
 
 def test_unknown_ascent__is_refused():
-    with pytest.raises(DataError, match="ascent is 'newton', expected one of quasi-newton, stoch"):
+    with pytest.raises(SettingsError, match="ascent is 'newton', expected one of quasi-newton"):
         vbks_belief([0.0, 1.0], uniform(2), ascent="newton")
 
 

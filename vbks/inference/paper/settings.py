@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Literal, get_args
 
-from vbks.errors import DataError, check_one_of
+from vbks.errors import SettingsError, check_one_of
 
 Optimiser = Literal["adam", "sga"]
 """Adam, or plain stochastic gradient ascent."""
@@ -69,12 +69,12 @@ class PaperSettings:
             if count is None:
                 continue
             if not isinstance(count, Integral) or count < 1:
-                raise DataError(f"{name} is {count!r}, expected a whole number from 1 on.")
+                raise SettingsError(f"{name} is {count!r}, expected a whole number from 1 on.")
             object.__setattr__(self, name, int(count))
         for name in ("learning_rate", "belief_variance", "averaging_variance", "temperature"):
             number = getattr(self, name)
             if number is not None and not 0 < number < float("inf"):
-                raise DataError(f"{name} is {number!r}, expected a number above 0.")
+                raise SettingsError(f"{name} is {number!r}, expected a number above 0.")
 
     @property
     def rate(self) -> float:
@@ -95,7 +95,7 @@ def batch_size_of(num_rows: int, wanted: int | None) -> int:
     if wanted is None:
         return min(BATCH_SIZE, max(1, num_rows // 2))
     if wanted >= num_rows:
-        raise DataError(
+        raise SettingsError(
             f"batch_size is {wanted}, but there are {num_rows} rows. The paper has minibatches: "
             "give fewer rows than there are."
         )
