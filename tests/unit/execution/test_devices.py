@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -122,6 +123,7 @@ def test_candidate_that_breaks__fails_alone_on_its_device(monkeypatch: pytest.Mo
 
 
 def run_python(code: str) -> str:
+    code = f"import sys\nsys.path.insert(0, {str(Path(__file__).parents[2])!r})\n{code}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()

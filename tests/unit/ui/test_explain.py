@@ -24,7 +24,7 @@ def test_policies__have_a_whole_sentence_for_every_number(name: str) -> None:
     sentences = field_sentences(policy)
     assert sentences.keys() == {own.name for own in fields(policy)}
     for sentence in sentences.values():
-        assert sentence[0].isupper() and sentence.endswith(".")
+        assert (sentence[0].isupper() or sentence.startswith("θ")) and sentence.endswith(".")
 
 
 def test_arguments_of_fit__are_all_explained() -> None:
