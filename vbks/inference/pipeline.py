@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from vbks.execution.work import Executor, Failure, Stage, Work, carry_out
+from vbks.execution.work import Executor, Failure, Stage, Work
 from vbks.inference import finalise, rungs
 from vbks.inference.candidate import Candidate, failed_fit, unfinished
 from vbks.inference.chunks import cost_of, cut
@@ -23,6 +24,10 @@ from vbks.inference.svgp import finalise as svgp_finalise
 from vbks.inference.svgp import plain_ascent, steps
 
 
+def _failed(candidate: Candidate, context: FitContext, reason: str) -> Candidate:
+    return candidate.failed(reason)
+
+
 class Pipeline:
     """The stages that candidates go through, with pruning between them."""
 
@@ -33,27 +38,20 @@ class Pipeline:
         self.prune, self.executor = prune, executor
 
     def fit(self, candidates: Sequence[Candidate]) -> list[LocalFit]:
-        """Fits of all candidates, in their order."""
-        every = self.context.screening.rungs
-        if self.context.bound != "stochastic":
-            return self._finalise(finalise.finalise, self._go_through(candidates, every))
-        cheap = [rung for rung in every if rung.rows == "screening"]
-        screened = self._go_through(candidates, cheap)
-        if self.context.ascent == "plain":
-            done = self._stage("plain ascent", plain_ascent.ascend, screened, is_long=True)
-        else:
-            done = self._stage("SVGP steps", steps.take_steps, screened, is_long=True)
-        return self._finalise(svgp_finalise.finalise, done)
-
-    def _go_through(
-        self, candidates: Sequence[Candidate], every: Sequence[Rung]
-    ) -> list[Candidate]:
-        """Candidates after all rungs that apply; those far behind stay where they are."""
+        """Fits of all candidates, in their order; those far behind stay where they are."""
+        is_stochastic = self.context.bound == "stochastic"
         found, before = list(candidates), None
-        for rung in every:
-            if rungs.applies(rung, found, self.context, self.prune):
+        for rung in self.context.screening.rungs:
+            is_used = rung.rows == "screening" or not is_stochastic
+            if is_used and rungs.applies(rung, found, self.context, self.prune):
                 found, before = self._rung(found, rung, before), rung
-        return found
+        if not is_stochastic:
+            return self._finalise(finalise.finalise, found)
+        if self.context.ascent == "plain":
+            done = self._stage("plain ascent", plain_ascent.ascend, found, is_long=True)
+        else:
+            done = self._stage("SVGP steps", steps.take_steps, found, is_long=True)
+        return self._finalise(svgp_finalise.finalise, done)
 
     def _rung(
         self, candidates: Sequence[Candidate], rung: Rung, before: Rung | None
@@ -82,12 +80,28 @@ class Pipeline:
         ]
 
     def _stage(
-        self, name: str, stage: Stage, candidates: Sequence[Candidate], is_long: bool = False
-    ) -> list[Candidate]:
-        """One stage for those who are still going; the others stay as they are."""
-        going = [c for c in candidates if c.is_going]
-        done = iter(self._work(name, stage, going, _failed, is_long))
-        return [next(done) if c.is_going else c for c in candidates]
+        self,
+        name: str,
+        stage: Stage,
+        candidates: Sequence[Candidate],
+        fail: Failure = _failed,
+        is_long: bool = False,
+    ) -> list[Any]:
+        """Results of one stage for those who are still going; the others stay as they are."""
+        going = [k for k, c in enumerate(candidates) if c.is_going]
+        self.report.stage(name, len(going))
+        places = [
+            [going[k] for k in chunk] for chunk in cut([candidates[k] for k in going], self.context)
+        ]
+        chunks = tuple(tuple(candidates[k] for k in chunk) for chunk in places)
+        work = Work(name, stage, self.context, chunks, fail, is_long, cost_of=cost_of)
+        found: list[Any] = list(candidates)
+        with closing(self.executor.run(work)) as results:
+            for chunk, done in results:
+                for k, result in zip(places[chunk], done, strict=True):
+                    found[k] = result
+                self._tell(done)
+        return found
 
     def _prune(self, candidates: Sequence[Candidate], rung: Rung) -> list[Candidate]:
         going = [c for c in candidates if c.is_going]
@@ -107,28 +121,11 @@ class Pipeline:
         return self.context.log_prior(candidate.layout, candidate.thetas[0])
 
     def _finalise(self, stage: Stage, candidates: Sequence[Candidate]) -> list[LocalFit]:
-        going = [c for c in candidates if c.is_going]
         for c in candidates:
             if not c.is_going:
                 self.report.finished(str(c.expression), c.best, ok=not c.reason)
-        done = iter(self._work("finalising", stage, going, failed_fit))
-        return [next(done) if c.is_going else unfinished(c, self.context) for c in candidates]
-
-    def _work(
-        self,
-        name: str,
-        stage: Stage,
-        candidates: Sequence[Candidate],
-        fail: Failure,
-        is_long: bool = False,
-    ) -> list[Any]:
-        """A stage by the executor, its results in the order of the candidates."""
-        self.report.stage(name, len(candidates))
-        places = cut(candidates, self.context)
-        chunks = tuple(tuple(candidates[k] for k in chunk) for chunk in places)
-        work = Work(name, stage, self.context, chunks, fail, is_long, cost_of=cost_of)
-        results = carry_out(self.executor, work, places, self._tell)
-        return [results[k] for k in range(len(candidates))]
+        done = self._stage("finalising", stage, candidates, failed_fit)
+        return [own if isinstance(own, LocalFit) else unfinished(own, self.context) for own in done]
 
     def _tell(self, done: Sequence[Candidate | LocalFit]) -> None:
         for result in done:
@@ -136,7 +133,3 @@ class Pipeline:
                 ok = result.status != "failed"
                 self.report.finished(str(result.expression), result.elbo, ok=ok)
         self.report.advance(len(done))
-
-
-def _failed(candidate: Candidate, context: FitContext, reason: str) -> Candidate:
-    return candidate.failed(reason)
