@@ -10,6 +10,46 @@ from vbks.kernels.starts.policy import StartPolicy
 
 
 @dataclass(frozen=True)
+class ChoicePolicy:
+    """What trades time for quality where a setting of fits is left open.
+
+    Times are estimated, for all candidates together.
+    """
+
+    restarts: int = 8
+    """A candidate has this many starts. In most candidates only one of three finds the best
+    optimum; eight, of which the better ones are optimised to the end, find it nearly always."""
+
+    few_rows: int = 100
+    """Up to this many rows `vbks.fit` has `restarts_of_few` starts: evaluations are so cheap that
+    twice as many take little longer."""
+
+    restarts_of_few: int = 16
+    """A candidate has this many starts where rows are few. On 60 rows drawn from the model, the
+    likeliest optimum was missed in one of eight fits with eight."""
+
+    exact_seconds: float = 120.0
+    """Candidates are fitted exactly if that takes no more than these seconds."""
+
+    collapsed_seconds: float = 900.0
+    """Candidates that are too expensive for exact fits are fitted by the collapsed bound, on all
+    rows at once, if that takes no more than these seconds."""
+
+    min_inducing: int = 16
+    """There are 2√N inducing points, but at least this many."""
+
+    max_inducing: int = 400
+    """There are 2√N inducing points, but at most this many."""
+
+    batch_size: int = 512
+    """A minibatch has this many rows: enough that operations, not their number, take the time."""
+
+    def restarts_for(self, num_rows: int) -> int:
+        """The starts of each candidate of `vbks.fit` if nobody says how many."""
+        return self.restarts_of_few if num_rows <= self.few_rows else self.restarts
+
+
+@dataclass(frozen=True)
 class SearchPolicy:
     """What trades time for quality in a search and in the final fits of the best it has found.
 
@@ -151,6 +191,8 @@ class Policies:
     Each part has a sentence for each of its numbers, and ``vbks fit --explain`` prints them all.
     """
 
+    choices: ChoicePolicy = field(default_factory=ChoicePolicy)
+    """Policy of what is chosen where a setting of fits is left open."""
     screening: ScreeningPolicy = field(default_factory=ScreeningPolicy)
     """Policy of the stages of a fit, from the first look at candidates to their posteriors."""
     starts: StartPolicy = field(default_factory=StartPolicy)

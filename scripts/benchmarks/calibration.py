@@ -38,7 +38,6 @@ from vbks.data.warps import Identity, Warp
 from vbks.grammar.canonical import structures
 from vbks.grammar.expression import Expression
 from vbks.grammar.space import space
-from vbks.inference.choices import usual_restarts
 from vbks.inference.evaluator import Evaluator
 from vbks.inference.proposal import pairs_of
 from vbks.inference.result import LocalFit
@@ -47,7 +46,7 @@ from vbks.kernels.bank.bank import Bank
 from vbks.kernels.layout import lay_out
 from vbks.kernels.parameters import NormalPrior
 from vbks.kernels.priors import slot_priors
-from vbks.policies import SearchPolicy
+from vbks.policies import ChoicePolicy, SearchPolicy
 from vbks.search.budget import Budget, BudgetTracker
 from vbks.search.final_fits import FinalFits
 from vbks.selection.selection import Selection
@@ -210,7 +209,7 @@ def _one(case: Case, seed: int, number: int) -> Outcome:
 def fit_structures(rows: TrainingData, candidates: Sequence[Expression]) -> list[LocalFit]:
     """Fits of a space as `vbks.fit` makes them, of targets that stay as they are."""
     data: dict[Warp, TrainingData] = {Identity(): rows}
-    evaluator = Evaluator(data, FitSettings(restarts=usual_restarts(rows.num_rows)))
+    evaluator = Evaluator(data, FitSettings(restarts=ChoicePolicy().restarts_for(rows.num_rows)))
     fits = evaluator.fit(pairs_of(candidates, (Identity(),)), FitStage("exact", "laplace"))
     stage = FitStage("exact", "laplace", importance=True)
     final = FinalFits(evaluator, stage, SearchPolicy().slack, posteriors=BOUNDS)

@@ -18,6 +18,7 @@ from vbks.inference.choices import choose_bound
 from vbks.inference.evaluator import fit_candidates
 from vbks.inference.learn_inducing import learn_inducing
 from vbks.inference.objectives.evidence import CollapsedEvidence
+from vbks.policies import ChoicePolicy
 from vbks.predict.leave_one_out import leave_one_out
 from vbks.predict.mixture import KernelMixture
 from vbks.selection.selection import Selection
@@ -267,10 +268,13 @@ def test_auto__takes_collapsed_fits_where_others_would_be_stochastic() -> None:
     x, y, known = make_rows()
     rows = prepare((x, y), noise_variance=known)
     many, memory = 10**9, 10**9
-    assert choose_bound("auto", prepare((x, y)), many, 10, True, memory).bound == "stochastic"
-    assert choose_bound("auto", rows, many, 10, True, memory).bound == "collapsed"
+    assert (
+        choose_bound("auto", prepare((x, y)), many, 10, True, memory, ChoicePolicy()).bound
+        == "stochastic"
+    )
+    assert choose_bound("auto", rows, many, 10, True, memory, ChoicePolicy()).bound == "collapsed"
     with pytest.raises(DataError, match="needs all rows at once"):
-        choose_bound("auto", rows, many, 10, True, 100)
+        choose_bound("auto", rows, many, 10, True, 100, ChoicePolicy())
 
 
 def test_candidates__are_refused_with_other_noise_or_a_warp() -> None:

@@ -21,6 +21,7 @@ from vbks.arrays import Array
 from vbks.errors import FileError
 from vbks.execution.chunk_files import read_chunk, write_chunk
 from vbks.execution.decision_log import DecisionLog
+from vbks.execution.fingerprint import Plain
 from vbks.execution.stage_state import StageState
 from vbks.execution.work import Executor, Results, Work
 from vbks.grammar.quoting import quote
@@ -49,7 +50,7 @@ class Checkpoint:
 
     folder: Path
     executor: Executor
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Plain] = field(default_factory=dict)
     """What the folder says that its work was done with."""
     num_works: int = 0
     _began: float = field(default_factory=time.monotonic)
@@ -143,7 +144,7 @@ class FileScratch:
 def checkpointed(
     folder: str | PathLike[str],
     executor: Executor,
-    settings: Mapping[str, Any],
+    settings: Mapping[str, Plain],
     adopted: Sequence[str] = (),
 ) -> Iterator[Checkpoint]:
     """A checkpoint in a folder, which is this run's alone while it lasts.
@@ -180,9 +181,11 @@ def _take(lock: IO[bytes], folder: Path) -> None:
         ) from None
 
 
-def _agreed(folder: Path, settings: Mapping[str, Any], adopted: Sequence[str]) -> dict[str, Any]:
+def _agreed(
+    folder: Path, settings: Mapping[str, Plain], adopted: Sequence[str]
+) -> dict[str, Plain]:
     """The settings of the folder, after they were written if it is new, or an error."""
-    now = {"vbks": __version__, **settings}
+    now: dict[str, Plain] = {"vbks": __version__, **settings}
     file = folder / PLAIN_FILE
     if not file.exists():
         if any((folder / WORK_FOLDER).iterdir()):

@@ -17,23 +17,10 @@ from vbks.inference.likelihoods.likelihood import Likelihood
 from vbks.inference.result import Bound
 from vbks.inference.settings import FitSettings, Inference
 from vbks.kernels.precision import check_precision
-
-RESTARTS = 8
-"""Starts of each candidate. In most candidates only one of three finds the best optimum; eight of
-which the better ones are climbed from find it nearly always."""
-
-FEW_ROWS, RESTARTS_OF_FEW = 100, 16
-"""Up to this many rows evaluations are so cheap that twice as many starts take little longer. On 60
-rows drawn from the model, the likeliest optimum was missed in one of eight fits with eight."""
+from vbks.policies import ChoicePolicy
 
 EVALUATIONS = 200
 """Evaluations of a candidate over all of its starts, roughly, by which costs are estimated."""
-
-EXACT_SECONDS = 120.0
-"""Estimated time up to which all candidates are fitted exactly."""
-
-COLLAPSED_SECONDS = 900.0
-"""Estimated time up to which they are fitted by the collapsed bound, on all rows at once."""
 
 SECONDS_PER_PRODUCT = 1e-10
 """Seconds of one multiplication in products and factors of matrices, on two cores; a rough
@@ -41,12 +28,6 @@ figure."""
 
 SECONDS_PER_ELEMENT = 2e-8
 """Seconds of one number in a kernel matrix with its gradient."""
-
-LEAST_INDUCING, MOST_INDUCING = 16, 400
-"""Inducing points that are chosen: 2√N within these limits."""
-
-DEFAULT_BATCH = 512
-"""Rows of a minibatch: enough that operations, not their number, take the time."""
 
 NOISE_FLOOR = 1e-8
 """Least noise variance of exact fits, in units of the variance of standardised targets. Without it
@@ -61,11 +42,6 @@ NOT_STOCHASTIC = (
     "inference='collapsed' with fewer inducing points or rows, or leave out noise_variance."
 )
 """Why minibatches are refused."""
-
-
-def usual_restarts(num_rows: int) -> int:
-    """Starts of each candidate if the user does not say."""
-    return RESTARTS_OF_FEW if num_rows <= FEW_ROWS else RESTARTS
 
 
 @dataclass(frozen=True)
@@ -99,7 +75,10 @@ def make_context(
     wanted = settings.num_inducing
     if settings.inducing is None and wanted is not None and wanted > M:
         notices.append(f"{wanted} inducing points are more than the {M} rows: {M} are used.")
-    choice = choose_bound(settings.inference, rows, num_candidates, M, model.is_gaussian, limit)
+    policy = settings.policies.choices
+    choice = choose_bound(
+        settings.inference, rows, num_candidates, M, model.is_gaussian, limit, policy
+    )
     notices.append(f"{choice.bound}: {choice.reason}")
     posterior = settings.posterior
     if posterior == "auto":
@@ -111,9 +90,9 @@ def make_context(
         bound=choice.bound,
         posterior=posterior,
         num_inducing=M,
-        batch_size=settings.batch_size or DEFAULT_BATCH,
+        batch_size=settings.batch_size or policy.batch_size,
         ascent=settings.ascent,
-        restarts=settings.restarts or RESTARTS,
+        restarts=settings.restarts or policy.restarts,
         prior=settings.prior,
         ard=settings.ard,
         jitter=usual if settings.jitter is None else settings.jitter,
@@ -133,8 +112,10 @@ def make_context(
 def bound_of(rows: TrainingData, num_candidates: int, settings: FitSettings) -> Bound:
     """The bound that fits of so many candidates are made by."""
     M, limit = _num_inducing(rows, settings), memory_limit(settings.memory_limit)
-    is_gaussian = settings.likelihood.is_gaussian
-    return choose_bound(settings.inference, rows, num_candidates, M, is_gaussian, limit).bound
+    policy, is_gaussian = settings.policies.choices, settings.likelihood.is_gaussian
+    return choose_bound(
+        settings.inference, rows, num_candidates, M, is_gaussian, limit, policy
+    ).bound
 
 
 def choose_bound(
@@ -144,6 +125,7 @@ def choose_bound(
     num_inducing: int,
     is_gaussian: bool,
     limit: int,
+    policy: ChoicePolicy,
 ) -> Choice:
     """The bound that was asked for if it is possible, or the tightest that is affordable."""
     N, M = rows.num_rows, num_inducing
@@ -173,9 +155,9 @@ def choose_bound(
         * (SECONDS_PER_PRODUCT * 4 * M * collapsed + SECONDS_PER_ELEMENT * collapsed),
     }
     about = f"{num_candidates} candidates on {N:,} rows"
-    if fits["exact"] and seconds["exact"] <= EXACT_SECONDS:
+    if fits["exact"] and seconds["exact"] <= policy.exact_seconds:
         return Choice("exact", f"{about} are few enough.")
-    if fits["collapsed"] and seconds["collapsed"] <= COLLAPSED_SECONDS:
+    if fits["collapsed"] and seconds["collapsed"] <= policy.collapsed_seconds:
         return Choice("collapsed", _why_not("exact", about, fits, seconds, limit))
     reason = _why_not("collapsed", about, fits, seconds, limit)
     if not rows.has_known_noise:
@@ -207,9 +189,10 @@ def _num_inducing(rows: TrainingData, settings: FitSettings) -> int:
     """Inducing points that were asked for, but no more than rows, or as many as is usual."""
     if settings.inducing is not None:
         return len(settings.inducing)
-    N = rows.num_rows
+    N, policy = rows.num_rows, settings.policies.choices
     if settings.num_inducing is None:
-        return min(N, max(LEAST_INDUCING, min(round(2 * math.sqrt(N)), MOST_INDUCING)))
+        usual = min(round(2 * math.sqrt(N)), policy.max_inducing)
+        return min(N, max(policy.min_inducing, usual))
     return min(settings.num_inducing, N)
 
 

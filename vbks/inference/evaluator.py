@@ -16,7 +16,7 @@ from vbks.execution.work import Stage as WorkStage
 from vbks.grammar.expression import Expression
 from vbks.grammar.parser import parse
 from vbks.inference.candidate import make_candidate
-from vbks.inference.choices import AS_ASKED, RESTARTS, make_context
+from vbks.inference.choices import AS_ASKED, make_context
 from vbks.inference.chunks import cost_of
 from vbks.inference.context import FitContext
 from vbks.inference.likelihoods.registry import make_likelihood
@@ -185,7 +185,7 @@ def fit_candidates(
     ascent: Ascent = "natural",
     likelihood: Any = "gaussian",
     prior: ThetaPrior = "vbks",
-    restarts: int = RESTARTS,
+    restarts: int | None = None,
     ard: bool = True,
     jitter: float | None = None,
     parents: Mapping[Expression, Parent] | None = None,
@@ -216,7 +216,7 @@ def fit_candidates(
         likelihood: "gaussian" or another name, or a scalar GPflow likelihood.
         prior: "vbks", "flat" for maximum likelihood, or "skc" for the partly improper priors of Kim
             and Teh (2018).
-        restarts: starts of each candidate.
+        restarts: starts of each candidate; eight by default.
         ard: whether a leaf on several inputs has a lengthscale for each.
         jitter: what is added to the diagonals of matrices before they are factorised.
         parents: fitted expressions that candidates begin from.

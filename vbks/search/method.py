@@ -11,7 +11,6 @@ from typing import ClassVar, TypeVar
 
 from vbks.errors import GrammarError
 from vbks.execution.run_context import RunContext
-from vbks.inference.choices import usual_restarts
 from vbks.inference.evaluator import Evaluator, FollowUp
 from vbks.inference.progress import Progress
 from vbks.inference.proposal import Proposal, pairs_of
@@ -92,8 +91,8 @@ class Method(ABC):
         asked = replace(problem.settings, memory_limit=run.memory)
         problem = replace(problem, settings=asked)
         settings = self.settings(problem)
-        restarts = settings.restarts or usual_restarts(problem.rows.num_rows)
-        settings = replace(settings, restarts=restarts)
+        usual = settings.policies.choices.restarts_for(problem.rows.num_rows)
+        settings = replace(settings, restarts=settings.restarts or usual)
         evaluator = Evaluator(problem.data, settings, self.follow_ups(), report, run.executor)
         strategy = self.strategy(problem, evaluator)
         wanted = budget or self.budget(problem)

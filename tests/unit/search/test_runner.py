@@ -13,11 +13,11 @@ from vbks.data.warps import Identity, Log, Warp
 from vbks.execution.run_context import RunContext
 from vbks.execution.work import InOrder
 from vbks.grammar.parser import parse
-from vbks.inference.choices import RESTARTS_OF_FEW
 from vbks.inference.progress import Quiet
 from vbks.inference.proposal import Proposal, pairs_of
 from vbks.inference.result import LocalFit
 from vbks.inference.settings import FitSettings, FitStage
+from vbks.policies import ChoicePolicy
 from vbks.search.budget import Budget, BudgetTracker
 from vbks.search.methods import VBKS
 from vbks.search.plan import Plan
@@ -182,7 +182,7 @@ def test_budget_in_candidates__leaves_the_others_untried() -> None:
 def test_restarts__are_the_users_wish() -> None:
     (fit, *_) = runner(budget=Budget(candidates=1), restarts=5).run().fits
     assert fit.restarts == 5
-    assert runner(restarts=None).evaluator.settings.restarts == RESTARTS_OF_FEW
+    assert runner(restarts=None).evaluator.settings.restarts == ChoicePolicy().restarts_of_few
 
 
 def test_many_rows__are_searched_in_runs_and_judged_as_a_whole() -> None:
