@@ -36,7 +36,7 @@ KIND = "vbks checkpoint"
 FORMAT = 1
 """Number of the format that is written and read."""
 
-SCRATCH_SECONDS = 20.0
+STATE_SECONDS = 20.0
 """Least seconds between two states of a stage that are written to its file."""
 
 PLAIN_FILE, LOCK_FILE, DECISIONS_FILE, WORK_FOLDER = (
@@ -76,14 +76,14 @@ class Checkpoint:
                 yield k, kept.results
         if not missing:
             return
-        scratches: tuple[StageState, ...] = tuple(self._scratch(file) for file in files)
-        rest = replace(work, scratches=scratches).only(missing)
+        stage_states: tuple[StageState, ...] = tuple(self._stage_state(file) for file in files)
+        rest = replace(work, stage_states=stage_states).only(missing)
         with closing(self.executor.run(rest)) as results:
             for place, done in results:
                 k = missing[place]
                 with self._writing():
                     write_chunk(files[k], done, self.clock())
-                _scratch_file(files[k]).unlink(missing_ok=True)
+                _state_file(files[k]).unlink(missing_ok=True)
                 yield k, done
 
     def decision_log(self, budget: Sequence[float]) -> DecisionLog:
@@ -100,8 +100,8 @@ class Checkpoint:
         name = f"{self.num_works:05d}-{work.name.replace(' ', '-')}-{k:04d}-{digest}"
         return self.folder / WORK_FOLDER / name
 
-    def _scratch(self, file: Path) -> FileScratch:
-        return FileScratch(_scratch_file(file), self._writing)
+    def _stage_state(self, file: Path) -> FileStageState:
+        return FileStageState(_state_file(file), self._writing)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -117,7 +117,7 @@ class Checkpoint:
 
 
 @dataclass
-class FileScratch:
+class FileStageState:
     """The state of one chunk's stage in a file, written anew every so often."""
 
     file: Path
@@ -133,7 +133,7 @@ class FileScratch:
 
     def keep(self, state: Callable[[], dict[str, Array]]) -> None:
         """Write a state, if the last one is old."""
-        if time.monotonic() - self._written < SCRATCH_SECONDS:
+        if time.monotonic() - self._written < STATE_SECONDS:
             return
         with self.writing():
             write_arrays(self.file, state())
@@ -207,5 +207,5 @@ def _agreed(
     return before
 
 
-def _scratch_file(file: Path) -> Path:
-    return file.with_suffix(f".scratch{os.extsep}npz")
+def _state_file(file: Path) -> Path:
+    return file.with_suffix(f".state{os.extsep}npz")

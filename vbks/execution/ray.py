@@ -82,7 +82,7 @@ class Ray:
     def _submitter(self, ray: Any, work: Work) -> Submit:
         references = self._references(ray, work.context)
         families = ray.cloudpickle.dumps(own_families())
-        bare = replace(work, context=None, chunks=(), scratches=())
+        bare = replace(work, context=None, chunks=(), stage_states=())
         task = ray.remote(
             num_cpus=self.num_cpus,
             num_gpus=self.num_gpus,

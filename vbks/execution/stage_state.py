@@ -32,4 +32,4 @@ class NoStageState:
 
 
 NO_STAGE_STATE = NoStageState()
-"""The scratch of stages that nobody interrupts, which keeps nothing."""
+"""The state of stages that nobody interrupts, which keeps nothing."""

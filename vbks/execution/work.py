@@ -36,8 +36,8 @@ def alike(member: object) -> float:
 class Work:
     """A stage for several chunks; `do` is one of them, in whichever process it is called.
 
-    ``scratches``, if there are any, are one for each chunk; a stage that ``is_long`` takes it, to
-    go on from there if it was interrupted.
+    ``stage_states``, if there are any, are one for each chunk; a stage that ``is_long`` takes its
+    own, to go on from there if it was interrupted.
     """
 
     name: str
@@ -46,15 +46,15 @@ class Work:
     chunks: tuple[tuple[Any, ...], ...]
     fail: Failure
     is_long: bool = False
-    scratches: tuple[StageState, ...] = ()
+    stage_states: tuple[StageState, ...] = ()
     cost_of: Callable[[Any], float] = alike
     """The cost of a member relative to others."""
 
     def do(self, k: int) -> list[Any]:
         """Results for the members of chunk k, with the time that it took."""
         stage = self.stage
-        if self.is_long and self.scratches:
-            stage = partial(stage, stage_state=self.scratches[k])
+        if self.is_long and self.stage_states:
+            stage = partial(stage, stage_state=self.stage_states[k])
         began = time.perf_counter()
         try:
             done = stage(self.chunks[k], self.context)
@@ -72,7 +72,7 @@ class Work:
         return replace(
             self,
             chunks=tuple(self.chunks[k] for k in places),
-            scratches=tuple(self.scratches[k] for k in places if self.scratches),
+            stage_states=tuple(self.stage_states[k] for k in places if self.stage_states),
         )
 
     def _in_halves(self, members: Sequence[Any], error: BaseException) -> list[Any]:

@@ -247,18 +247,18 @@ def test_file_that_cannot_be_finished__leaves_nothing(
 # Long stages
 
 
-def test_long_stage__goes_on_from_its_scratch(
+def test_long_stage__goes_on_from_its_state(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "SCRATCH_SECONDS", -1.0)
+    monkeypatch.setattr(module, "STATE_SECONDS", -1.0)
     steps: list[int] = []
 
-    def stage(members: Any, comparison: Any, scratch: Any) -> Any:
-        kept = scratch.read()
+    def stage(members: Any, comparison: Any, stage_state: Any) -> Any:
+        kept = stage_state.read()
         first = 0 if kept is None else int(kept["step"][0])
         for step in range(first, 5):
             steps.append(step)
-            scratch.keep(lambda step=step: {"step": np.array([step + 1])})
+            stage_state.keep(lambda step=step: {"step": np.array([step + 1])})
             if step == 2 and kept is None:
                 raise KeyboardInterrupt
         return counting(members, comparison)
@@ -269,7 +269,7 @@ def test_long_stage__goes_on_from_its_scratch(
     ((_, (found,)),) = opened(tmp_path).run(work)
     assert found.restarts == 1
     assert steps == [0, 1, 2, 3, 4]
-    assert not [name for name in files(tmp_path) if "scratch" in name]
+    assert not [name for name in files(tmp_path) if ".state" in name]
 
 
 def decisions(folder: Path, budget: float, made: list[int], section: str = "search") -> list[int]:

@@ -1,4 +1,4 @@
-"""A stage that is interrupted and goes on from its scratch ends where it would have ended."""
+"""A stage that is interrupted and goes on from its state ends where it would have ended."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Interrupted(Exception):
 
 
 class Memory:
-    """A scratch that keeps every state, and interrupts after so many."""
+    """Keeps every state, and interrupts after so many."""
 
     def __init__(self, num: int) -> None:
         self.left = num
@@ -60,20 +60,20 @@ def looked(**settings: Any) -> tuple[list[Candidate], FitContext]:
 def test_steps__go_on_from_where_they_were(after: int) -> None:
     chunk, comparison = looked()
     whole = take_steps(chunk, comparison)
-    scratch = Memory(after)
+    stage_state = Memory(after)
     with pytest.raises(Interrupted):
-        take_steps(chunk, comparison, scratch)
-    assert_same(take_steps(chunk, comparison, scratch), whole)
+        take_steps(chunk, comparison, stage_state)
+    assert_same(take_steps(chunk, comparison, stage_state), whole)
 
 
 @pytest.mark.parametrize("posterior", ["point", "full"])
 def test_plain_ascent__goes_on_from_where_it_was(posterior: str) -> None:
     chunk, comparison = looked(ascent="plain", posterior=posterior)
     whole = ascend(chunk, comparison)
-    scratch = Memory(5)
+    stage_state = Memory(5)
     with pytest.raises(Interrupted):
-        ascend(chunk, comparison, scratch)
-    assert_same(ascend(chunk, comparison, scratch), whole)
+        ascend(chunk, comparison, stage_state)
+    assert_same(ascend(chunk, comparison, stage_state), whole)
 
 
 def assert_same(found: list[Candidate], expected: list[Candidate]) -> None:
