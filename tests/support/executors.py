@@ -38,7 +38,7 @@ def evaluate(executor: Executor, **settings: Any) -> list[LocalFit]:
     return fit_candidates(EXPRESSIONS, make_rows(), executor=executor, prune=False, **own)
 
 
-def counting(members: Sequence[Candidate], comparison: FitContext) -> list[Candidate]:
+def counting(members: Sequence[Candidate], context: FitContext) -> list[Candidate]:
     """A stage that takes no time: it counts the restarts up by one."""
     return [replace(c, restarts=c.restarts + 1) for c in members]
 

@@ -10,7 +10,7 @@ from vbks.arrays import Array
 
 
 def wave_with_trend(x: Array) -> Array:
-    """Waves of length π around a slow line."""
+    """Periods of length π around a slow line."""
     return np.asarray(np.sin(2 * x) + 0.1 * x)
 
 
@@ -30,3 +30,12 @@ def make_rows(
     rng = np.random.default_rng(seed)
     x = np.linspace(*ends, num) if is_even else np.sort(rng.uniform(*ends, num))
     return x, signal(x) + noise * rng.normal(size=num)
+
+
+def periodic_times_line(period: float, zero: float) -> tuple[Array, Array]:
+    """Inputs and targets [400]: something periodic, multiplied with a line, and a little noise."""
+
+    def signal(x: Array) -> Array:
+        return np.asarray((x - zero) * (1.0 + np.sin(2 * np.pi * x / period)))
+
+    return make_rows(400, signal=signal, ends=(-1.7, 1.7), noise=0.05, is_even=False)

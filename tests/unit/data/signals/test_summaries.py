@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.waves import times_line
+from support.rows import periodic_times_line
 
 from vbks.data.signals.input_summary import InputSummary
 from vbks.data.signals.summaries import pooled, quiet_places, summarise_inputs
@@ -26,13 +26,13 @@ def test_summarise_inputs__takes_repeats_as_one_value() -> None:
 
 @pytest.mark.parametrize("zero", [-0.6, 0.0, 0.4])
 def test_summarise_inputs__finds_where_a_line_that_multiplies_is_zero(zero: float) -> None:
-    (summary,) = summarise_inputs(*times_line(0.5, zero))
+    (summary,) = summarise_inputs(*periodic_times_line(0.5, zero))
     assert summary.quiet[0].place == pytest.approx(zero, abs=0.1)
 
 
 @pytest.mark.parametrize("period", [0.5, 1.1])
 def test_summarise_inputs__finds_the_period_beside_a_line(period: float) -> None:
-    (summary,) = summarise_inputs(*times_line(period, 0.0))
+    (summary,) = summarise_inputs(*periodic_times_line(period, 0.0))
     assert min(abs(np.log(summary.quiet[0].periods) - np.log(period))) < 0.15
 
 

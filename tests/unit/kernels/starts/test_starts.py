@@ -5,8 +5,8 @@ import random
 import numpy as np
 import pytest
 from support.reference import kernel_matrix
+from support.rows import periodic_times_line
 from support.strategies import random_expression
-from support.waves import times_line
 
 from vbks.arrays import Array
 from vbks.data.signals.input_summary import InputSummary
@@ -271,7 +271,7 @@ def test_draw_starts__ignore_values_of_a_parent_that_failed() -> None:
 
 
 def test_draw_starts__some_begin_where_the_target_is_quiet() -> None:
-    summaries = summarise_inputs(*times_line(1.1, 0.3))
+    summaries = summarise_inputs(*periodic_times_line(1.1, 0.3))
     layout = lay_out("LIN * (PER + RQ)")
     starts = draw_starts(layout, summaries, 8, np.random.default_rng(0))
     location, period = (
@@ -284,7 +284,7 @@ def test_draw_starts__some_begin_where_the_target_is_quiet() -> None:
 
 
 def test_draw_starts__a_trend_of_its_own_does_not() -> None:
-    summaries = summarise_inputs(*times_line(1.1, 0.3))
+    summaries = summarise_inputs(*periodic_times_line(1.1, 0.3))
     layout = lay_out("LIN + PER")
     starts = draw_starts(layout, summaries, 8, np.random.default_rng(0))
     location = next(i for i, name in enumerate(layout.names) if name.endswith("location"))
@@ -292,7 +292,7 @@ def test_draw_starts__a_trend_of_its_own_does_not() -> None:
 
 
 def test_start_scales__are_small_for_lines_that_start_at_the_quiet_place() -> None:
-    summaries = summarise_inputs(*times_line(1.1, 0.3))
+    summaries = summarise_inputs(*periodic_times_line(1.1, 0.3))
     layout = lay_out("LIN * SE")
     location = next(i for i, name in enumerate(layout.names) if name.endswith("location"))
     starts = np.zeros((2, len(layout)))
