@@ -24,6 +24,8 @@ def select_kernels(X: Any, y: Any, config: FitConfig) -> Selection:
     began = time.perf_counter()
     rows, mean_function = read_rows(X, y, config)
     data = under_warps(rows, config)
+    # Once kernels are read, nothing tells that they were the reason.
+    _, notices = config.tried_warps
     config = with_expressions(config, next(iter(data.values())).units)
 
     def digest() -> dict[str, Plain]:
@@ -40,7 +42,6 @@ def select_kernels(X: Any, y: Any, config: FitConfig) -> Selection:
         problem = SearchProblem(rows, data, config.fits, config.expressions, config.families)
         runner = config.method.runner(problem, config.budget, run, report, config.belief.prior)
         result = runner.run()
-        _, notices = config.tried_warps
         selection = Selection(
             result.fits,
             data,

@@ -17,9 +17,10 @@ from vbks.errors import FileError, GrammarError, SettingsError
 from vbks.inference import moves
 from vbks.inference.evaluator import fit_candidates
 from vbks.inference.result import LocalFit
-from vbks.inference.svgp import plain_ascent as ascent
+from vbks.inference.svgp.policy import SvgpPolicy
 from vbks.kernels.given import GivenValues
 from vbks.kernels.layout import lay_out
+from vbks.policies import Policies
 from vbks.selection.selection import Selection
 
 TRUE_PERIOD = 18.8
@@ -90,8 +91,7 @@ def test_fit__holds_what_is_fixed_with_minibatches(posterior: str) -> None:
     assert value_of(selection, free, ".period") == pytest.approx(TRUE_PERIOD, rel=0.05)
 
 
-def test_fit__holds_what_is_fixed_in_plain_ascent(monkeypatch: Any) -> None:
-    monkeypatch.setattr(ascent, "STEPS", 20)
+def test_fit__holds_what_is_fixed_in_plain_ascent() -> None:
     expression, layout = vbks.parse("PER"), lay_out("PER")
     slot = layout.names.index(".period")
     theta = layout.prior_mean
@@ -103,6 +103,7 @@ def test_fit__holds_what_is_fixed_in_plain_ascent(monkeypatch: Any) -> None:
         posterior="full",
         num_inducing=20,
         given={expression: GivenValues(tuple(theta), (slot,))},
+        policies=Policies(svgp=SvgpPolicy(plain_steps=20)),
     )
     assert wave.theta[slot] == theta[slot]
     assert not wave.modes[0].factor[slot].any()
