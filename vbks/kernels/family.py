@@ -51,6 +51,7 @@ EvaluationPath = Literal[
     "rational",
     "periodic",
     "exponential",
+    "matern",
     "centred",
     "rank one",
     "constant",
@@ -70,9 +71,9 @@ class Family:
 
     ``variance`` multiplies the formula wherever the expression leaves the leaf's scale free. A
     family that tends to a constant as its lengthscales grow has a ``constant_power``: they grow
-    with this power of the constant's size for the same slopes. ``centred_of`` is the family that a
-    centred one is without its mean. The ``prototype`` is the GPflow kernel that an opaque family
-    has instead of a formula.
+    with this power of the constant's size for the same slopes. ``order`` is 2ν of a Matérn family.
+    ``centred_of`` is the family that a centred one is without its mean. The ``prototype`` is the
+    GPflow kernel that an opaque family has instead of a formula.
     """
 
     rules: FamilyRules
@@ -80,6 +81,7 @@ class Family:
     parameters: tuple[Parameter, ...] = ()
     variance: Parameter = VARIANCE
     evaluation_path: EvaluationPath = "formula"
+    order: int | None = None
     constant_power: float | None = None
     draw_frequencies: FrequencyDraws | None = None
     gpflow: GPflowForm = BY_FORMULA

@@ -1,7 +1,7 @@
 """Terms w · a(x) a(x') · exp(E(x, x')) of many kernels, with their gradients.
 
 Scales and shares make w, lines and gates the vector a, squared exponential, periodic, rational
-quadratic and exponential leaves the exponent E.
+quadratic, exponential and Matérn leaves the exponent E.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from vbks.kernels.bank.structure import Structure
 from vbks.kernels.bank.sweeps import (
     Exponent,
     ExponentialLeaves,
+    MaternLeaves,
+    Powers,
     Ratio,
     line_sweep,
     mixed_sweep,
@@ -88,7 +90,7 @@ class FeatureTerms:
         # Stationary leaves do not mind a shift, and squares lose fewer digits near zero.
         center = tf.reduce_mean(X1, axis=0)
         self._make_exponents(X1 - center, X2 - center)
-        self._make_ratios(num_inputs=tf.shape(X1)[1])
+        self._make_radials(num_inputs=tf.shape(X1)[1])
         self._make_exponentials(X1, X2)
         self._make_rank_ones(tf.concat([X1, X2], axis=0))
         self._sweep()
@@ -96,11 +98,11 @@ class FeatureTerms:
     def _read(self, slot_values: tf.Tensor) -> None:
         counts = self.structure.slot_counts
         groups = tf.split(slot_values, counts, num=10)
-        scale, square, periodic, ratio, period, alpha, exponential, location, steepness, width = (
+        scale, square, periodic, radial, period, alpha, exponential, location, steepness, width = (
             groups
         )
-        self.inverse = tf.exp(-2.0 * tf.concat([square, periodic, ratio], axis=0))
-        self.square, self.periodic, self.ratio = tf.split(self.inverse, counts[1:4], num=3)
+        self.inverse = tf.exp(-2.0 * tf.concat([square, periodic, radial], axis=0))
+        self.square, self.periodic, self.radial = tf.split(self.inverse, counts[1:4], num=3)
         self.frequency = TWO_PI * tf.exp(-period)
         self.alpha = tf.exp(alpha)
         self.exponential = tf.exp(-exponential)
@@ -133,13 +135,25 @@ class FeatureTerms:
         periodics = PeriodicFeatures(self.periodic, self.frequency, self.structure, places, Z1, Z2)
         return Exponents(self.quadratics, periodics, relevance, log_scale)
 
-    def _make_ratios(self, num_inputs: tf.Tensor) -> None:
+    def _make_radials(self, num_inputs: tf.Tensor) -> None:
+        """Features of 1 + r²/2α for rational leaves and of 2ν r² for Matérn ones."""
         structure, num = self.structure, self.structure.slot_counts[5]
-        sums = add_up(self.ratio, structure.rational_target, num * num_inputs)
-        self.ratio_sums = tf.reshape(sums, [num, num_inputs, self.num_samples])
-        relevance = -self.ratio_sums / tf.expand_dims(self.alpha, 1)
-        left = self.quadratics.left(relevance, tf.ones_like(self.alpha))
+        order = tf.cast(structure.matern_order, self.alpha.dtype)
+        of_order = tf.expand_dims(0.5 / order, 1) * tf.ones([1, self.num_samples], order.dtype)
+        self.radial_divisors = tf.expand_dims(tf.concat([self.alpha, of_order], axis=0), 1)
+        num_radial = num + tf.shape(order)[0]
+        sums = add_up(self.radial, structure.radial_target, num_radial * num_inputs)
+        self.radial_sums = tf.reshape(sums, [num_radial, num_inputs, self.num_samples])
+        constant = tf.concat([tf.ones_like(self.alpha), tf.zeros_like(of_order)], axis=0)
+        left = self.quadratics.left(-self.radial_sums / self.radial_divisors, constant)
+        left, of_matern = left[:num], left[num:]
         plain, rational, rank_one, *_ = self.counts
+        self.materns = MaternLeaves(
+            of_matern,
+            self.quadratics.right,
+            (order - 3.0) / 6.0,
+            structure.matern_term - (plain + rational + rank_one),
+        )
         num = structure.rational_counts[1]
         lefts, alphas = (left[:num], left[num:]), (self.alpha[:num], self.alpha[num:])
         first = structure.rational_term[:num] - plain
@@ -174,11 +188,12 @@ class FeatureTerms:
         a2 = tf.split(right, counts[2:6], num=4)
         self.line1 = a1[3]
         plain, rational, rank_one = self.simple.split(counts[:3])
+        others = Powers(self.exponentials, self.materns)
         sweeps = (
             plain_sweep(plain),
             rational_sweep(rational, self.ratios[0]),
             rank_one_sweep(rank_one, a1[0], a2[0]),
-            mixed_sweep(self.mixed.whole, self.ratios[1], self.exponentials, a1[1], a2[1]),
+            mixed_sweep(self.mixed.whole, self.ratios[1], others, a1[1], a2[1]),
             line_sweep(self.line_scale * a1[3], a2[3]),
         )
         self.terms = [terms for terms, _ in sweeps]
@@ -215,14 +230,15 @@ class FeatureTerms:
         general = self.mixed.pull(mixed[0])
         relevance = tf.concat([simple.relevance, general.relevance], axis=0)
 
-        ratio_relevance, _ = self.quadratics.pull(tf.concat([rational[1], mixed[1]], axis=0))
-        ratio_sums = -ratio_relevance / tf.expand_dims(self.alpha, 1)
+        of_radial = tf.concat([rational[1], mixed[1], mixed[4]], axis=0)
+        radial_sums = -self.quadratics.pull(of_radial)[0] / self.radial_divisors
         alpha = self.alpha * tf.concat([rational[2], mixed[2]], axis=0)
-        alpha -= tf.reduce_sum(ratio_sums * self.ratio_sums, axis=1)
+        num = tf.shape(alpha)[0]
+        alpha -= tf.reduce_sum(radial_sums[:num] * self.radial_sums[:num], axis=1)
 
         line1 = line[0] * self.line_scale
         none = tf.zeros([self.counts[4], S, tf.reduce_sum(self.num_points)], alpha.dtype)
-        sides = [(rank_one[1], rank_one[2]), (mixed[4], mixed[5]), (line1, line[1])]
+        sides = [(rank_one[1], rank_one[2]), (mixed[5], mixed[6]), (line1, line[1])]
         of_rank_one, of_mixed, of_line = (tf.concat(side, axis=-1) for side in sides)
         rank_ones = self.rank_ones.pull(tf.concat([of_rank_one, of_mixed, none, of_line], axis=0))
 
@@ -231,13 +247,13 @@ class FeatureTerms:
         num_terms = tf.shape(structure.term_candidate)[0]
         scale = tf.pad(scale, [[0, num_terms - tf.shape(scale)[0]], [0, 0]])
         square = tf.gather(tf.reshape(relevance, [-1, S]), structure.square_target)
-        ratio = tf.gather(tf.reshape(ratio_sums, [-1, S]), structure.rational_target)
+        radial = tf.gather(tf.reshape(radial_sums, [-1, S]), structure.radial_target)
         weight = simple.weight + general.weight
         exponential = tf.gather(tf.reshape(mixed[3], [-1, S]), structure.exponential_target)
         return tf.concat(
             [
                 tf.gather(scale, structure.scale_term),
-                -2.0 * self.inverse * tf.concat([square, weight, ratio], axis=0),
+                -2.0 * self.inverse * tf.concat([square, weight, radial], axis=0),
                 -self.frequency * (simple.frequency + general.frequency),
                 alpha,
                 -self.exponential * exponential,

@@ -24,10 +24,10 @@ from vbks.kernels.registry import family_of
 
 SWEEPS = ("plain", "rational", "rank one", "mixed", "formula", "line", "noise")
 """Terms are sorted by the work they need. The first four have an exponent, of at most one periodic
-leaf and no exponential ones but for mixed terms, which have anything; the last five may have
-rank-one functions; white noise is only there on diagonals."""
+leaf and no exponential or Matérn ones but for mixed terms, which have anything; the last five may
+have rank-one functions; white noise is only there on diagonals."""
 
-EXPONENTS = ("square", "periodic", "rational", "exponential")
+EXPONENTS = ("square", "periodic", "rational", "exponential", "matern")
 """Evaluation paths of leaves that are part of an exponent."""
 
 DenseKind = tuple[str, int]
@@ -49,9 +49,10 @@ class Structure(NamedTuple):
     """Everything about a list of expressions that their evaluation depends on.
 
     ``slots`` are the values that terms and leaves need, in groups of ``slot_counts``: scales of
-    terms; lengthscales of square, periodic and rational leaves; periods; α of rational leaves;
-    lengthscales of exponential leaves; location, steepness and width of rank-one functions. Targets
-    are term (or rational leaf, or term with exponential leaves) × inputs + input. Terms are sorted
+    terms; lengthscales of square, periodic, rational and Matérn leaves; periods; α of rational
+    leaves; lengthscales of exponential leaves; location, steepness and width of rank-one functions.
+    Targets are term (or radial leaf, or term with exponential leaves) × inputs + input, radial
+    leaves being the rational and then the Matérn ones. ``matern_order`` is 2ν. Terms are sorted
     by sweep, and by candidate within a sweep. One periodic leaf has at most
     ``periodics_per_leaf`` cosines.
     ``centred`` are the lengthscales of centred leaves. Terms add up in rows: the first are those of
@@ -65,11 +66,13 @@ class Structure(NamedTuple):
     slot_counts: Indices
     scale_term: Indices
     square_target: Indices
-    rational_target: Indices
+    radial_target: Indices
     rational_term: Indices
     rational_counts: Indices
     exponential_target: Indices
     exponential_term: Indices
+    matern_term: Indices
+    matern_order: Indices
     periodic_dim: Indices
     rank_one_dim: Indices
     rank_one_kind: Indices
@@ -114,6 +117,7 @@ class _Member(NamedTuple):
     periodics: tuple[Node, ...]
     rationals: tuple[Node, ...]
     exponentials: tuple[Node, ...]
+    materns: tuple[Node, ...]
     dense: tuple[Node, ...]
     by_formula: bool
     is_noise: bool
@@ -124,7 +128,9 @@ class _Member(NamedTuple):
             return "noise"
         if self.by_formula:
             return "formula"
-        if len(self.periodics) > 1 or self.exponentials or (self.rationals and self.term.rank_ones):
+        if len(self.periodics) > 1 or self.exponentials or self.materns:
+            return "mixed"
+        if self.rationals and self.term.rank_ones:
             return "mixed"
         if self.rationals:
             return "rational"
@@ -142,13 +148,15 @@ def _sorted_leaves(candidate: int, term: Term, by_formula: bool) -> _Member:
             for node in term.leaves
             if family_at(node).evaluation_path not in ("constant", "noise")
         )
-        return _Member(candidate, term, (), (), (), (), dense, by_formula=True, is_noise=is_noise)
+        return _Member(
+            candidate, term, (), (), (), (), (), dense, by_formula=True, is_noise=is_noise
+        )
     # Noise is on the diagonal, where all leaves with features are one.
-    squares, periodics, rationals, exponentials = (
+    squares, periodics, rationals, exponentials, materns = (
         () if is_noise else term.by_path(path) for path in EXPONENTS
     )
     return _Member(
-        candidate, term, squares, periodics, rationals, exponentials, (), False, is_noise
+        candidate, term, squares, periodics, rationals, exponentials, materns, (), False, is_noise
     )
 
 
@@ -196,6 +204,7 @@ class _Builder:
             for kind in product(WITH_FEATURES, {1, self.num_inputs}):
                 self.dense.setdefault(kind, _Table())
         rationals = [(i, m.candidate, node) for i, m in enumerate(members) for node in m.rationals]
+        materns = [(i, m.candidate, node) for i, m in enumerate(members) for node in m.materns]
         scale_slot, scale_term = _pairs(
             (slot, i) for i, m in enumerate(members) for slot in self._scales(m)
         )
@@ -205,8 +214,9 @@ class _Builder:
             for node in m.squares
             for pair in self._targets(m.candidate, node, i)
         )
-        rational_slot, rational_target = _pairs(
-            pair for j, (_, k, node) in enumerate(rationals) for pair in self._targets(k, node, j)
+        radials = enumerate([*rationals, *materns])
+        radial_slot, radial_target = _pairs(
+            pair for j, (_, k, node) in radials for pair in self._targets(k, node, j)
         )
         exponentials = [(i, m) for i, m in enumerate(members) if m.exponentials]
         exponential_slot, exponential_target = _pairs(
@@ -220,15 +230,8 @@ class _Builder:
         term_rank_ones = _padded(self._rank_ones(m) for m in members)
         periodic_dim, periodic_lengthscale, periodic_period = self.periodics.columns(3)
         rank_one_dim, rank_one_kind, *rank_one_slots = self.rank_ones.columns(5)
-        groups = [
-            scale_slot,
-            square_slot,
-            periodic_lengthscale,
-            rational_slot,
-            periodic_period,
-            alphas,
-        ]
-        groups += [exponential_slot, *rank_one_slots]
+        groups = [scale_slot, square_slot, periodic_lengthscale, radial_slot, periodic_period]
+        groups += [alphas, exponential_slot, *rank_one_slots]
         sweeps = [m.sweep for m in members]
         negative = sorted({m.candidate for m in members if m.term.is_negative})
         return Structure(
@@ -238,11 +241,13 @@ class _Builder:
             slot_counts=_int32([len(group) for group in groups]),
             scale_term=scale_term,
             square_target=square_target,
-            rational_target=rational_target,
+            radial_target=radial_target,
             rational_term=_int32([i for i, _, _ in rationals]),
             rational_counts=_int32([sum(sweeps[i] == s for i, _, _ in rationals) for s in SWEEPS]),
             exponential_target=exponential_target,
             exponential_term=_int32([i for i, _ in exponentials]),
+            matern_term=_int32([i for i, _, _ in materns]),
+            matern_order=_int32([family_at(node).order for _, _, node in materns]),
             periodic_dim=periodic_dim,
             rank_one_dim=rank_one_dim,
             rank_one_kind=rank_one_kind,

@@ -40,6 +40,16 @@ class ExponentialLeaves(NamedTuple):
     term: tf.Tensor
 
 
+class MaternLeaves(NamedTuple):
+    """s² = Σᵣ leftᵣ(x) rightᵣ(x') of Matérn leaves (1 + s + c s²) e⁻ˢ, c, and the term of each:
+    [L, S, r, n1], [r, n2], [L], [L]."""
+
+    left: tf.Tensor
+    right: tf.Tensor
+    curvature: tf.Tensor
+    term: tf.Tensor
+
+
 def _product(left: tf.Tensor, right: tf.Tensor) -> tf.Tensor:
     return tf.linalg.matmul(left, right, transpose_a=True)
 
@@ -96,19 +106,18 @@ def line_sweep(
 
 
 def rational_sweep(
-    e: Exponent, u: Ratio, exponential: ExponentialLeaves | None = None
+    e: Exponent, u: Ratio, others: Powers | None = None
 ) -> tuple[tf.Tensor, Callable[[tf.Tensor], tuple[tf.Tensor, ...]]]:
     """Terms exp(E − Σ α log u), and gradients for exponent, left features of u, and α.
 
-    Some may have exponential leaves besides, whose relevances then have a gradient, too.
+    Others may be in the exponent besides, whose gradients then follow.
     """
     ratio = _product(u.left, u.right)
     log_ratio = tf.math.log(ratio)
     minus_alpha = tf.expand_dims(tf.expand_dims(-u.alpha, -1), -1)
     powers = tf.math.unsorted_segment_sum(minus_alpha * log_ratio, u.term, tf.shape(e.left)[0])
-    if exponential is not None:
-        decay = -tf.einsum("rds,dij->rsij", exponential.relevance, exponential.distance)
-        powers += tf.math.unsorted_segment_sum(decay, exponential.term, tf.shape(e.left)[0])
+    if others is not None:
+        powers = others.add_to(powers)
     terms = tf.exp(_product(e.left, e.right) + powers)
 
     def pull(upstream: tf.Tensor) -> tuple[tf.Tensor, ...]:
@@ -119,21 +128,45 @@ def rational_sweep(
             minus_alpha * _contract(own / ratio, u.right),
             -tf.reduce_sum(own * log_ratio, axis=[-2, -1]),
         )
-        if exponential is None:
-            return pulled
-        of_exponential = tf.einsum(
-            "rsij,dij->rds", tf.gather(W, exponential.term), exponential.distance
-        )
-        return *pulled, -of_exponential
+        return pulled if others is None else (*pulled, *others.pull(W))
 
     return terms, pull
 
 
+class Powers:
+    """What exponential and Matérn leaves add to the exponents of their terms."""
+
+    def __init__(self, exponential: ExponentialLeaves, matern: MaternLeaves) -> None:
+        self.exponential, self.matern = exponential, matern
+        self.curvature = matern.curvature[:, tf.newaxis, tf.newaxis, tf.newaxis]
+        # Rounding may leave a square a little below zero where points are equal.
+        square = tf.maximum(_product(matern.left, matern.right), 0.0)
+        self.root = tf.sqrt(square)
+        self.polynomial = 1.0 + self.root + self.curvature * square
+
+    def add_to(self, powers: tf.Tensor) -> tf.Tensor:
+        """The exponents with theirs: [T, S, n1, n2]."""
+        num_terms, own = tf.shape(powers)[0], self.exponential
+        decay = -tf.einsum("rds,dij->rsij", own.relevance, own.distance)
+        powers += tf.math.unsorted_segment_sum(decay, own.term, num_terms)
+        decay = tf.math.log(self.polynomial) - self.root
+        return powers + tf.math.unsorted_segment_sum(decay, self.matern.term, num_terms)
+
+    def pull(self, W: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """Gradients of relevances of exponential leaves, and of left features of Matérn ones."""
+        own = tf.gather(W, self.exponential.term)
+        of_exponential = -tf.einsum("rsij,dij->rds", own, self.exponential.distance)
+        # The derivative of log (1 + s + c s²) − s by s², which is finite at zero.
+        slope = 0.5 * (2.0 * self.curvature - 1.0 - self.curvature * self.root) / self.polynomial
+        own = tf.gather(W, self.matern.term) * slope
+        return of_exponential, _contract(own, self.matern.right)
+
+
 def mixed_sweep(
-    e: Exponent, u: Ratio, exponential: ExponentialLeaves, a1: tf.Tensor, a2: tf.Tensor
+    e: Exponent, u: Ratio, others: Powers, a1: tf.Tensor, a2: tf.Tensor
 ) -> tuple[tf.Tensor, Callable[[tf.Tensor], tuple[tf.Tensor, ...]]]:
-    """Terms a(x) exp(E − Σ α log u − Σ r |x−x'|) a(x'), and gradients of all of it."""
-    V, pull_rational = rational_sweep(e, u, exponential)
+    """Terms a(x) exp(E − Σ α log u + others) a(x'), and gradients of all of it."""
+    V, pull_rational = rational_sweep(e, u, others)
     a = _product(_row(a1), _row(a2))
 
     def pull(upstream: tf.Tensor) -> tuple[tf.Tensor, ...]:
