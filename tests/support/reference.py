@@ -85,6 +85,10 @@ def _unit_leaf(leaf: Leaf, node: Node, theta: Array, x1: Array, x2: Array, same:
             return float((1 + square / (2 * alpha)) ** -alpha)
         case "OU":
             return math.exp(-sum(abs(x - y) / lengthscale(i) for i, x, y in pairs))
+        case "M32" | "M52":
+            r = math.sqrt(sum(((x - y) / lengthscale(i)) ** 2 for i, x, y in pairs))
+            s = math.sqrt(float(leaf.family[1])) * r
+            return (1 + s + (s**2 / 3 if leaf.family == "M52" else 0.0)) * math.exp(-s)
         case "PER":
             return math.exp(-2 * sum((sine(i, x, y) / lengthscale(i)) ** 2 for i, x, y in pairs))
         case "PER0":

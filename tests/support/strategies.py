@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from vbks.grammar.expression import ChangePoint, ChangeWindow, Expression, Leaf, Product, Sum
 from vbks.grammar.families import known_families
 
-BUILT_IN = ("C", "LIN", "OU", "PER", "PER0", "RQ", "SE", "WN")
+BUILT_IN = ("C", "LIN", "M32", "M52", "OU", "PER", "PER0", "RQ", "SE", "WN")
 assert set(BUILT_IN) <= set(known_families())
 
 # A deadline would measure how busy the machine is.

@@ -48,6 +48,8 @@ _RULES = {
         FamilyRules("SE", stationary=True, closed_under_products=True, separable="product"),
         FamilyRules("RQ", stationary=True, special_cases=("SE",)),
         FamilyRules("OU", stationary=True, closed_under_products=True, separable="product"),
+        FamilyRules("M32", stationary=True),
+        FamilyRules("M52", stationary=True),
         FamilyRules("PER", stationary=True, separable="product"),
         FamilyRules("PER0", stationary=True, separable="product"),
         FamilyRules("LIN", stationary=False, sum_of_two=("LIN", "C"), separable="sum"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import gpflow.kernels
@@ -115,6 +116,9 @@ is a small difference of two numbers near one."""
 SERIES_LIMIT = 0.05
 """Below this the eight terms of the series below are exact to the last digit."""
 
+SMALLEST_SQUARE = 1e-36
+"""Squared distances below this count as this."""
+
 _BESSEL_SERIES = (
     *((-1) ** n * math.factorial(2 * n) / (2**n * math.factorial(n) ** 3) for n in range(8, 0, -1)),
     0.0,
@@ -137,6 +141,18 @@ def rational_quadratic(
 def ornstein_uhlenbeck(X1: tf.Tensor, X2: tf.Tensor, lengthscales: tf.Tensor) -> tf.Tensor:
     """exp(−Σ |x−x'|/ℓ): of several inputs the product, so that a product of two is such a leaf."""
     return tf.exp(-tf.reduce_sum(tf.abs(X1 - X2) / lengthscales, axis=-1))
+
+
+def matern_three_halves(X1: tf.Tensor, X2: tf.Tensor, lengthscales: tf.Tensor) -> tf.Tensor:
+    """(1 + √3 r) exp(−√3 r) with r² = Σ (x−x')²/ℓ², a function with one derivative."""
+    r = math.sqrt(3.0) * _distance(X1, X2, lengthscales)
+    return (1.0 + r) * tf.exp(-r)
+
+
+def matern_five_halves(X1: tf.Tensor, X2: tf.Tensor, lengthscales: tf.Tensor) -> tf.Tensor:
+    """(1 + √5 r + 5r²/3) exp(−√5 r) with r² = Σ (x−x')²/ℓ², a function with two derivatives."""
+    r = math.sqrt(5.0) * _distance(X1, X2, lengthscales)
+    return (1.0 + r + tf.square(r) / 3.0) * tf.exp(-r)
 
 
 def periodic(X1: tf.Tensor, X2: tf.Tensor, lengthscales: tf.Tensor, period: tf.Tensor) -> tf.Tensor:
@@ -198,6 +214,11 @@ def _squared_distance(X1: tf.Tensor, X2: tf.Tensor, lengthscales: tf.Tensor) -> 
     return tf.reduce_sum(tf.square((X1 - X2) / lengthscales), axis=-1)
 
 
+def _distance(X1: tf.Tensor, X2: tf.Tensor, lengthscales: tf.Tensor) -> tf.Tensor:
+    """A little more than zero where points are equal, where the root has no slope."""
+    return tf.sqrt(tf.maximum(_squared_distance(X1, X2, lengthscales), SMALLEST_SQUARE))
+
+
 def _scaled_bessel_less_one(z: tf.Tensor) -> tf.Tensor:
     """e^(−z) I₀(z) − 1, from its series where the difference would cancel."""
     small = tf.minimum(z, SERIES_LIMIT)
@@ -226,6 +247,14 @@ def cauchy_frequencies(
 ) -> Array:
     """Those of OU."""
     return np.asarray(rng.standard_cauchy(size) / lengthscales)
+
+
+def matern_frequencies(
+    rng: np.random.Generator, size: tuple[int, int], lengthscales: Array, nu: float
+) -> Array:
+    """Those of a Matérn kernel of ν: Student's t with 2ν degrees of freedom."""
+    precision = rng.gamma(nu, 1.0 / nu, size=(size[0], 1))
+    return np.asarray(rng.normal(size=size) / np.sqrt(precision) / lengthscales)
 
 
 def periodic_frequencies(
@@ -269,6 +298,26 @@ BUILT_IN = {
             constant_power=2.0,
             draw_frequencies=cauchy_frequencies,
             gpflow=GPflowForm(read=(gpflow.kernels.Matern12,), only_one_input=True),
+        ),
+        Family(
+            rules_of("M32"),
+            matern_three_halves,
+            (LENGTHSCALE,),
+            evaluation_path="matern",
+            order=3,
+            constant_power=1.0,
+            draw_frequencies=partial(matern_frequencies, nu=1.5),
+            gpflow=GPflowForm(gpflow.kernels.Matern32),
+        ),
+        Family(
+            rules_of("M52"),
+            matern_five_halves,
+            (LENGTHSCALE,),
+            evaluation_path="matern",
+            order=5,
+            constant_power=1.0,
+            draw_frequencies=partial(matern_frequencies, nu=2.5),
+            gpflow=GPflowForm(gpflow.kernels.Matern52),
         ),
         Family(
             rules_of("PER"),

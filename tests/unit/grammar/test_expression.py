@@ -134,7 +134,9 @@ def test_operands__must_be_expressions(build: Callable[[str], Expression]) -> No
 
 @pytest.mark.parametrize("family", ["RBF", "CP", "", 3, None, ("SE",)])
 def test_leaf__refuses_unknown_families(family: str) -> None:
-    with pytest.raises(GrammarError, match=r"unknown family .*\. Known: C, LIN, OU, PER, PER0, RQ"):
+    with pytest.raises(
+        GrammarError, match=r"unknown family .*\. Known: C, LIN, M32, M52, OU, PER, PER0, RQ"
+    ):
         Leaf(family)
 
 

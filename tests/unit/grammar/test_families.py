@@ -10,7 +10,7 @@ pytestmark = pytest.mark.usefixtures("scoped_registries")
 
 
 def test_known_families__are_the_built_in_ones_in_order() -> None:
-    assert known_families() == ("C", "LIN", "OU", "PER", "PER0", "RQ", "SE", "WN")
+    assert known_families() == ("C", "LIN", "M32", "M52", "OU", "PER", "PER0", "RQ", "SE", "WN")
 
 
 @pytest.mark.parametrize("name", ["SE", "RQ", "PER", "PER0", "C", "WN"])
@@ -66,6 +66,6 @@ def test_declare__refuses_the_names_of_operators(name: str) -> None:
 
 
 def test_rules_of__unknown_name_lists_the_known_ones() -> None:
-    message = r"unknown family 'RBF'\. Known: C, LIN, OU, PER, PER0, RQ, SE, WN\."
+    message = r"unknown family 'RBF'\. Known: C, LIN, M32, M52, OU, PER, PER0, RQ, SE, WN\."
     with pytest.raises(GrammarError, match=message):
         rules_of("RBF")

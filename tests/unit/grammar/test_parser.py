@@ -65,7 +65,7 @@ def test_parse__reads_the_grammar(text: str, expression: Expression) -> None:
         (
             "RBF * LIN",
             "unknown family 'RBF' in 'RBF * LIN' (column 1). "
-            "Known: C, LIN, OU, PER, PER0, RQ, SE, WN.",
+            "Known: C, LIN, M32, M52, OU, PER, PER0, RQ, SE, WN.",
         ),
         ("SE *", "expected a kernel after '*' in 'SE *' (column 5), found the end."),
         ("", "expected a kernel in '' (column 1), found the end."),

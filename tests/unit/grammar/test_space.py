@@ -115,3 +115,13 @@ def test_space__counts_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_space__level_is_a_number_of_leaves(level: int) -> None:
     with pytest.raises(GrammarError, match="the level is a number of leaves, at least 1, got "):
         space(level)
+
+
+def test_space__has_matern_families_on_all_inputs_where_they_are_named() -> None:
+    assert [str(e) for e in space(1, ("M32", "M52"), dims=(None, 2))] == [
+        "M32",
+        "M32[2]",
+        "M52",
+        "M52[2]",
+    ]
+    assert not any("M" in str(e) for e in K144)

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from gpflow.kernels import Matern32
+from gpflow.kernels import Exponential
 from support.fits import make_data
 from support.reference import kernel_matrix
 
@@ -63,7 +63,7 @@ def test_grams__do_not_depend_on_the_list() -> None:
 
 
 def test_grams__of_what_cannot_be_batched_are_those_of_its_gpflow_kernel() -> None:
-    expression = from_gpflow(Matern32()).expression
+    expression = from_gpflow(Exponential()).expression
     assert not is_batchable(expression)
     found = prior_grams([parse("SE"), expression, parse("PER")], comparison(), 3, 6)
     np.testing.assert_allclose(found[[0, 2]], grams_of("SE", "PER"), rtol=1e-10)

@@ -58,6 +58,9 @@ PI = Decimal(
         ("SE * SE", 3),
         ("OU", 3),
         ("OU * OU", 3),
+        ("M32", 3),
+        ("M32 * M32", 4),
+        ("M32 + M52 * SE", 6),
         ("OU * SE", 4),
         ("SE + SE", 5),
         ("SE * PER", 5),
@@ -228,6 +231,11 @@ class Dual:
     def log(self) -> Dual:
         return self.chain(_apply(Decimal.ln, self.value), 1 / self.value)
 
+    def root(self) -> Dual:
+        """Of squares, with slope zero at zero, where functions of it have none."""
+        value = _apply(Decimal.sqrt, self.value)
+        return self.chain(value, np.array([1 / (2 * v) if v else Decimal(0) for v in value]))
+
     def inverse(self) -> Dual:
         return self.chain(1 / self.value, -1 / self.value**2)
 
@@ -339,6 +347,14 @@ class NaiveKernel:
             for (x1, x2), lengthscale in zip(inputs, self.per_input(inputs, 0.5, 2.0), strict=True)
         )
         return (-reduce(Dual.__add__, ratios)).exp()
+
+    def leaf_M32(self, inputs: list[tuple[Dual, Dual]]) -> Dual:
+        root = self.distance(inputs).scaled(Decimal(3)).root()
+        return (root + 1) * (-root).exp()
+
+    def leaf_M52(self, inputs: list[tuple[Dual, Dual]]) -> Dual:
+        root = self.distance(inputs).scaled(Decimal(5)).root()
+        return (root + (root * root).scaled(1 / Decimal(3)) + 1) * (-root).exp()
 
     def leaf_RQ(self, inputs: list[tuple[Dual, Dual]]) -> Dual:
         alpha = self.draw(0.5, 2.0)

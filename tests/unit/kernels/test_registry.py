@@ -114,7 +114,7 @@ def test_stationary_family__is_a_function_of_differences_at_unit_scale(formula, 
 
 
 def test_built_in_formulas__pass_the_checks():
-    for name in ("SE", "RQ", "OU", "PER", "PER0", "LIN", "C"):
+    for name in ("SE", "RQ", "OU", "M32", "M52", "PER", "PER0", "LIN", "C"):
         check_formula(family_of(name))
 
 

@@ -36,6 +36,15 @@ EXPONENTIAL = (
     "(OU + PER0) * (OU + WN)",
 )
 
+MATERN = (
+    "M32",
+    "M52 + LIN",
+    "M32 * M52 * SE",
+    "M52 * OU * PER * RQ",
+    "CW[1](M32, M52 * LIN) * RQ",
+    "(M52 + PER0) * (M32 + WN)",
+)
+
 
 def random_expressions(count, max_dim=4, seed=0):
     rng = random.Random(seed)
@@ -68,6 +77,8 @@ def spaces():
         pytest.param(RANDOM, 4, id="random"),
         pytest.param(CHANGES, 1, id="changes"),
         pytest.param(EXPONENTIAL, 1, id="exponential"),
+        pytest.param(MATERN, 1, id="Matérn"),
+        pytest.param((*MATERN, "M32[2] * M52[1] + M32"), 3, id="Matérn on three inputs"),
         pytest.param((*EXPONENTIAL, "OU[2] * SE[1]"), 3, id="exponential on three inputs"),
     ]
 
@@ -439,3 +450,25 @@ def test_centred_wave__equals_its_formula_for_all_lengthscales(
 def test_text_in_place_of_a_list__is_refused():
     with pytest.raises(vbks.GrammarError, match="takes a list of expressions"):
         Bank("SE + LIN")
+
+
+@pytest.mark.parametrize("text", ["M32", "M52"])
+def test_matern__is_gpflows_and_has_a_gradient_where_points_are_equal(text):
+    bank = Bank([text], 2)
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    X[3] = X[0]
+    theta = np.array([[-2.0, 0.3, -3.0, 0.4]])
+    kernel = to_gpflow(text, 2, theta=theta[0])
+    np.testing.assert_allclose(bank(theta, X)[0], kernel(X), rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(bank.diag(theta, X)[0], kernel(X, full_cov=False))
+    assert np.isfinite(gradient(lambda t: bank(t, X), theta, np.ones((1, 6, 6)))).all()
+
+
+def test_matern_families__share_the_graphs_of_others():
+    X = np.linspace(-1.0, 1.0, 5)[:, None]
+    for _ in range(2):
+        before = num_traces()
+        for text in ("SE", "M32 + SE", "M52 * LIN"):
+            bank = Bank([text])
+            bank(np.zeros((1, bank.num_slots)), X)
+    assert num_traces() == before

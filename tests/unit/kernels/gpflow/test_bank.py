@@ -7,7 +7,7 @@ import gpflow
 import numpy as np
 import pytest
 import tensorflow as tf
-from gpflow.kernels import ArcCosine, ChangePoints, Constant, Kernel, Matern32, Matern52, White
+from gpflow.kernels import ArcCosine, ChangePoints, Constant, Exponential, Kernel, White
 
 from vbks.arrays import Array
 from vbks.errors import DataError, GrammarError, VbksError
@@ -107,11 +107,11 @@ def test_theta_without_samples__is_one_sample() -> None:
 @pytest.mark.parametrize(
     "kernel",
     [
-        Matern32(variance=2.0, lengthscales=0.7),
-        Matern52(lengthscales=[0.5, 1.5]),
+        Exponential(variance=2.0, lengthscales=0.7),
+        Exponential(lengthscales=[0.5, 1.5]),
         ArcCosine(order=1, weight_variances=[0.3, 2.0], bias_variance=0.5),
-        Matern32(active_dims=[1]) * gpflow.kernels.SquaredExponential(active_dims=[0]),
-        Matern32() + gpflow.kernels.Linear() * gpflow.kernels.Polynomial(),
+        Exponential(active_dims=[1]) * gpflow.kernels.SquaredExponential(active_dims=[0]),
+        Exponential() + gpflow.kernels.Linear() * gpflow.kernels.Polynomial(),
     ],
     ids=lambda kernel: type(kernel).__name__,
 )
@@ -127,7 +127,7 @@ def test_opaque_kernel__has_its_values_and_their_gradient(kernel: Kernel) -> Non
 
 
 def test_white_noise_beside_an_opaque_kernel__is_noise() -> None:
-    kernel = Matern32() * (gpflow.kernels.Linear() + White(0.3)) + White(0.2)
+    kernel = Exponential() * (gpflow.kernels.Linear() + White(0.3)) + White(0.2)
     bank, theta = opaque_bank(kernel)
     _, X, _ = draw(bank)
     assert theta[0, 0] == pytest.approx(np.log(0.2))
@@ -139,7 +139,7 @@ def test_white_noise_beside_an_opaque_kernel__is_noise() -> None:
 
 
 def test_white_noise_inside_an_opaque_kernel__is_noise() -> None:
-    parts = [Matern32(), White(0.3), Constant()]
+    parts = [Exponential(), White(0.3), Constant()]
     kernel = ChangePoints(parts, locations=[-0.5, 0.5], steepness=3.0)
     bank, theta = opaque_bank(kernel)
     _, X, _ = draw(bank)

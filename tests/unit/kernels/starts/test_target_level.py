@@ -28,6 +28,8 @@ def starts_of(text: str, level: float, parent: Parent | None = None) -> Array:
         "SE",
         "RQ + PER",
         "OU",
+        "M32 + PER",
+        "M52",
         "WN + PER",
         "SE * (RQ + PER * (SE + SE))",
         "(C + PER0) * (SE + C)",
