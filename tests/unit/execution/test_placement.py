@@ -2,7 +2,7 @@
 
 from support.executors import quick_work
 
-from vbks.execution.placement import dearest_first, placed
+from vbks.execution.placement import costliest_first, placed
 
 
 def test_placement__names_the_candidates() -> None:
@@ -14,6 +14,6 @@ def test_placement__names_the_candidates() -> None:
 
 def test_costly_chunks__are_handed_out_first() -> None:
     work = quick_work(6)
-    costs = [work.cost(k) for k in dearest_first(work)]
+    costs = [work.cost(k) for k in costliest_first(work)]
     assert costs == sorted(costs, reverse=True)
     assert len(costs) == 6
