@@ -42,25 +42,13 @@ from vbks.inference.settings import FitSettings
 from vbks.kernels.layout import lay_out
 from vbks.kernels.starts.first_steps import start_scales
 from vbks.kernels.starts.starts import (
-    LINES_START,
-    LONG_TO_SHORT_START,
-    MEMORY_START,
-    ROUGHER_START,
     candidate_rng,
     draw_starts,
+    start_names,
 )
 
 SAME = 0.5
 """Nats within which a start has reached the optimum."""
-
-NAMES = {
-    0: "as suggested",
-    LINES_START: "drawn (2) or lines before the data or zero where the target is small",
-    ROUGHER_START: "rougher",
-    MEMORY_START: "last lengthscale short",
-    LONG_TO_SHORT_START: "long to short",
-}
-"""What the first starts of a look are."""
 
 
 def run(context: Context) -> list[Figure]:
@@ -127,13 +115,14 @@ def _found_by(fit: LocalFit, data: TrainingData, seed: int) -> Iterator[str]:
     num, _ = screening_plan(layout, comparison, rungs[0])
     rng = candidate_rng(seed, fit.expression)
     starts = draw_starts(layout, comparison.summaries, num, rng)
+    names = start_names(layout, comparison.summaries, num)
     evidence = comparison.final_evidence(comparison.jitter)
     posterior = comparison.log_posterior([fit.expression] * num, evidence)
     scales = start_scales(layout, comparison.summaries, starts)
     found = maximise(posterior, starts, rungs[-1].evaluations, None, scales)
     wanted = fit.modes[0].log_likelihood + fit.modes[0].log_prior - SAME
     for row, (theta, value) in enumerate(zip(found.x, -found.loss, strict=True)):
-        name = NAMES.get(row, f"{'near the suggested' if row % 2 else 'drawn'} ({row})")
+        name = f"{names[row]} ({row})"
         if value >= wanted:
             yield name
         elif _with_a_change_moved(fit.expression, theta, value, comparison) >= wanted:

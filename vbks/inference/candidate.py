@@ -79,17 +79,17 @@ class Candidate:
 
 def make_candidate(
     expression: Expression,
-    comparison: FitContext,
+    context: FitContext,
     parent: Parent | None = None,
     earlier: LocalFit | None = None,
 ) -> Candidate:
     """A candidate before any work, or where an earlier fit of it has ended."""
-    layout = lay_out(expression, comparison.num_inputs, comparison.ard)
+    layout = lay_out(expression, context.num_inputs, context.ard)
     candidate = Candidate(
-        expression, layout, comparison.jitter, parent, given=comparison.given.get(expression)
+        expression, layout, context.jitter, parent, given=context.given.get(expression)
     )
     if earlier is not None and earlier.modes:
-        modes = earlier.modes[: comparison.screening.earlier_modes]
+        modes = earlier.modes[: context.screening.earlier_modes]
         candidate = replace(
             candidate,
             thetas=np.stack([mode.mean for mode in modes]),
@@ -98,9 +98,9 @@ def make_candidate(
             has_begun=True,
         )
     has_noise = any(leaf.family == "WN" for leaf in leaves(expression))
-    if has_noise and not comparison.likelihood.is_gaussian:
+    if has_noise and not context.likelihood.is_gaussian:
         return candidate.failed(
-            f"white noise is Gaussian, which does not go with {comparison.likelihood.name}."
+            f"white noise is Gaussian, which does not go with {context.likelihood.name}."
         )
     return candidate
 
@@ -114,53 +114,53 @@ def given_by(fits: Iterable[LocalFit]) -> dict[Expression, GivenValues]:
     }
 
 
-def final_start(candidate: Candidate, comparison: FitContext) -> Array:
+def final_start(candidate: Candidate, context: FitContext) -> Array:
     """θ [H] from which a stochastic fit starts: the best so far."""
     best = candidate.thetas[0]
-    return best if candidate.has_begun else comparison.final_theta(best)
+    return best if candidate.has_begun else context.final_theta(best)
 
 
-def local_fit(candidate: Candidate, comparison: FitContext) -> LocalFit:
-    """A LocalFit with what the candidate and the comparison know."""
-    inducing = None if comparison.bound == "exact" else comparison.Z
+def local_fit(candidate: Candidate, context: FitContext) -> LocalFit:
+    """A LocalFit with what the candidate and the context know."""
+    inducing = None if context.bound == "exact" else context.Z
     return LocalFit(
         expression=candidate.expression,
-        num_inputs=comparison.num_inputs,
-        num_rows=comparison.num_rows,
-        bound=comparison.bound,
-        posterior=comparison.posterior,
-        num_free=candidate.num_free - (not comparison.likelihood.has_parameter),
+        num_inputs=context.num_inputs,
+        num_rows=context.num_rows,
+        bound=context.bound,
+        posterior=context.posterior,
+        num_free=candidate.num_free - (not context.likelihood.has_parameter),
         fixed=candidate.fixed,
         inducing=inducing,
         jitter=candidate.jitter,
-        ard=comparison.ard,
+        ard=context.ard,
         converged=candidate.converged,
         restarts=candidate.restarts,
         seconds=candidate.seconds,
         pruning=candidate.pruning,
-        warp=comparison.data.units.warp,
-        log_jacobian=comparison.data.log_jacobian,
+        warp=context.data.units.warp,
+        log_jacobian=context.data.log_jacobian,
     )
 
 
-def failed_fit(candidate: Candidate, comparison: FitContext, reason: str) -> LocalFit:
+def failed_fit(candidate: Candidate, context: FitContext, reason: str) -> LocalFit:
     """The fit of a candidate that was given up."""
-    return replace(local_fit(candidate, comparison), status="failed", reason=reason)
+    return replace(local_fit(candidate, context), status="failed", reason=reason)
 
 
-def unfinished(candidate: Candidate, comparison: FitContext) -> LocalFit:
+def unfinished(candidate: Candidate, context: FitContext) -> LocalFit:
     """The fit of a candidate that failed, or was pruned with the value it had."""
     if candidate.reason:
-        return failed_fit(candidate, comparison, candidate.reason)
+        return failed_fit(candidate, context, candidate.reason)
     last = candidate.pruning[-1]
-    num_rows = comparison.num_rows_of(comparison.screening.rung(last.stage))
-    at_some = num_rows < comparison.num_rows
+    num_rows = context.num_rows_of(context.screening.rung(last.stage))
+    at_some = num_rows < context.num_rows
     stage = f"{last.stage} at {num_rows} rows" if at_some else last.stage
     mode = Mode(
         candidate.thetas[0], np.zeros((len(candidate.layout),) * 2), 1.0, np.nan, np.nan, np.nan
     )
     return replace(
-        local_fit(candidate, comparison),
+        local_fit(candidate, context),
         status="dropped",
         reason=f"{last.best - last.value:.0f} nats behind the best after the {stage}",
         num_rows=num_rows,

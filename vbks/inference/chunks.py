@@ -16,7 +16,7 @@ from vbks.inference.context import FitContext
 from vbks.inference.paper.state import CandidateState
 from vbks.inference.result import LocalFit
 from vbks.kernels.bank.terms import is_batchable
-from vbks.kernels.starts.suggestions import num_waves
+from vbks.kernels.starts.suggestions import num_periodic
 
 Unfitted: TypeAlias = "Candidate | CandidateState"
 """Candidates on their way, of which both know their layout and have ``values`` once they began."""
@@ -25,32 +25,33 @@ Member: TypeAlias = "Unfitted | LocalFit"
 """All say what they are about by ``expression``, and how long that took by ``seconds``."""
 
 MANY = 8
-"""Chunks from which on their number is a multiple of this: machines have 1, 2, 4 or 8 devices."""
+"""From this many chunks on their number is a multiple of this: machines have 1, 2, 4 or 8 devices,
+so it is a constant of machines."""
 
 USUAL_COST = 3.0
-"""Cost of a candidate that counts as one: three leaves, one wave. More expensive ones fill a chunk
-sooner."""
+"""A candidate of this cost counts as one: three leaves, one of them periodic. It is the unit of
+costs, and more expensive ones fill a chunk sooner."""
 
 
 def cost_of(member: Member) -> float:
     """The cost of a candidate relative to others.
 
-    It grows with its leaves and its starts, of which waves need more. What candidates share, such
-    as the number of inducing points, is in the size of chunks.
+    It grows with its leaves and its starts, of which periodic leaves need more. What candidates
+    share, such as the number of inducing points, is in the size of chunks.
     """
     num_leaves = len(leaves(member.expression))
     if isinstance(member, LocalFit) or len(member.values):
         return num_leaves
-    return num_leaves * max(1, num_waves(member.layout)) ** 2
+    return num_leaves * max(1, num_periodic(member.layout)) ** 2
 
 
-def cut(candidates: Sequence[Unfitted], comparison: FitContext) -> list[list[int]]:
+def cut(candidates: Sequence[Unfitted], context: FitContext) -> list[list[int]]:
     """Places of candidates that are worked on together: of one jitter, and batched or alone.
 
-    They depend on nothing but the candidates and the comparison. The most expensive come first, and
+    They depend on nothing but the candidates and the context. The most expensive come first, and
     those in a chunk cost about the same.
     """
-    most = comparison.chunk_size
+    most = context.chunk_size
 
     def kind(k: int) -> tuple[bool, float]:
         c = candidates[k]

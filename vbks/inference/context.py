@@ -152,7 +152,7 @@ class FitContext:
     def summaries(self) -> tuple[InputSummary, ...]:
         """What starts need to know of the inputs."""
         X, y = self.some_rows(self.screening.summary_rows, Seed.SUMMARY_ROWS)
-        return summarise_inputs(X, self.likelihood.pseudo_targets(y))
+        return summarise_inputs(X, self.likelihood.pseudo_targets(y), self.starts.signals)
 
     def some_rows(self, num: int, purpose: Seed) -> Batch:
         """Rows at random for one purpose, of all there are: ``num`` of them, or all."""

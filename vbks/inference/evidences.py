@@ -36,7 +36,10 @@ def with_evidences(fits: list[LocalFit], context: FitContext, evidence: Evidence
         own = [fits[fitted[row]] for row in rows]
         return _optimise_samples(own, theta, context, evidence)
 
-    found = estimate_evidences(targets, posterior.values, rngs, num_samples, optimise_samples)
+    policy = context.screening.importance
+    found = estimate_evidences(
+        targets, posterior.values, rngs, num_samples, optimise_samples, policy
+    )
     for k, estimate in zip(fitted, found, strict=True):
         if estimate is not None:
             fits[k] = replace(
@@ -57,7 +60,8 @@ def _optimise_samples(
     for k, fit in enumerate(fits):
         layout = lay_out(fit.expression, fit.num_inputs, fit.ard)
         H = len(layout)
-        scales[k, :H] = start_scales(layout, context.summaries, theta[k : k + 1, :H])[0]
+        own = theta[k : k + 1, :H]
+        scales[k, :H] = start_scales(layout, context.summaries, own, context.starts)[0]
     found = maximise(
         posterior, theta[:, :slots], context.screening.sample_evaluations, scales=scales
     )

@@ -1,4 +1,4 @@
-"""Where the inducing inputs of a comparison lie: rows of the data, the same for all candidates.
+"""Where the inducing inputs of a fit lie: rows of the data, the same for all candidates.
 
 With one input they are spread over the ranks of the data, shaken so that they do not fall in step
 with a period, and some are consecutive rows, so that short periods can be seen. With several inputs
@@ -26,9 +26,9 @@ BLOCK_START = 0.4
 """Where the block begins, as a share of the rows: where the VBKS authors begin theirs."""
 
 SHAKE = 0.5
-"""Share of its stretch of rows in which a spread point falls at random. Evenly spaced points all
+"""Share of its segment of rows in which a spread point falls at random. Evenly spaced points all
 see the same phase of a period that divides their spacing, such as a day; points drawn from the
-whole stretch leave gaps that cost short lengthscales more."""
+whole segment leave gaps that cost short lengthscales more."""
 
 LENGTHSCALE = 0.25
 """Lengthscale of the greedy choice on standardised inputs, times √D as distances grow with it: a
@@ -124,7 +124,7 @@ def _ranks(size: int, num: int, rng: np.random.Generator) -> Rows:
 
 
 def _spread(size: int, num: int, rng: np.random.Generator) -> Rows:
-    """Places among ``size``: both ends and one place in each of num − 2 equal stretches between."""
+    """Places among ``size``: both ends and one place in each of num − 2 equal segments between."""
     if num == 1:
         return np.array([size // 2])
     edges = 1 + np.arange(num - 1) * (size - 2) // max(num - 2, 1)

@@ -47,23 +47,23 @@ def learn_inducing(fit: LocalFit, data: Any, *, seed: int = 0) -> LocalFit:
         seed=seed,
     )
     context, _ = make_context(data, 1, settings)
-    moved = replace(context, inducing=_climb(fit, context))
+    moved = replace(context, inducing=_best_inputs(fit, context))
     candidate = make_candidate(fit.expression, moved, None)
     candidate = replace(candidate, thetas=fit.theta[np.newaxis], values=np.zeros(1))
     (learned,) = finalise(optimise([candidate], moved), moved)
     return replace(learned, restarts=fit.restarts, pruning=fit.pruning)
 
 
-def _climb(fit: LocalFit, comparison: FitContext) -> Array:
+def _best_inputs(fit: LocalFit, context: FitContext) -> Array:
     """Inducing inputs that maximise the bound at the fit's θ: [M, D]."""
     assert fit.inducing is not None
     bank = bank_of([fit.expression], fit.num_inputs, ard=fit.ard, differentiable_inputs=True)
-    X, y = comparison.data.arrays()
-    known = comparison.data.known_noise
+    X, y = context.data.arrays()
+    known = context.data.known_noise
     theta = tf.constant(fit.theta[np.newaxis, np.newaxis], gpflow.default_float())
 
     def loss(rows: Rows, flat: Array) -> tuple[Array, Array]:
-        Z = tf.constant(flat.reshape(len(comparison.Z), -1), theta.dtype)
+        Z = tf.constant(flat.reshape(len(context.Z), -1), theta.dtype)
         value, gradient = _bound(
             bank, theta, Z, lambda Z: CollapsedEvidence(X, y, Z, fit.jitter, known)
         )

@@ -66,7 +66,7 @@ def _optimise_from_places(
 def _moved(candidate: Candidate, context: FitContext) -> list[Array]:
     """θ [P, H] for each part that is moved, at each of its places."""
     c, summaries = candidate, context.summaries
-    found = (move(c.layout, summaries, c.thetas[0], c.fixed) for move in MOVES)
+    found = (move(c.layout, summaries, c.thetas[0], c.fixed, context.starts) for move in MOVES)
     return [places for own in found for places in own if len(places)]
 
 

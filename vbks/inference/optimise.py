@@ -41,7 +41,9 @@ def optimise_from(
     scales = np.ones_like(rows)
     for k, candidate in enumerate(chunk):
         own, H = owners == k, len(candidate.layout)
-        scales[own, :H] = start_scales(candidate.layout, context.summaries, starts[k])
+        scales[own, :H] = start_scales(
+            candidate.layout, context.summaries, starts[k], context.starts
+        )
     found = maximise(posterior, rows, evaluations, Halving(owners, schedules), scales)
     result = []
     for k, candidate in enumerate(chunk):

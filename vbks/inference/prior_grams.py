@@ -29,7 +29,7 @@ JITTER = 1e-6
 
 def prior_grams(
     expressions: Sequence[Expression],
-    comparison: FitContext,
+    context: FitContext,
     num_samples: int = NUM_SAMPLES,
     num_rows: int = NUM_ROWS,
 ) -> Array:
@@ -37,11 +37,11 @@ def prior_grams(
 
     Noise is part of them. Leaves that expressions have in common have the same θ in each sample.
     """
-    X, _ = comparison.data.sample(num_rows, comparison.rng(Seed.GRAMS))
+    X, _ = context.data.sample(num_rows, context.rng(Seed.GRAMS))
     grams = np.empty((len(expressions), num_samples, len(X), len(X)))
-    for places in _groups(expressions, comparison.num_inputs):
+    for places in _groups(expressions, context.num_inputs):
         own = [expressions[place] for place in places]
-        grams[places] = _grams(own, comparison, num_samples, X)
+        grams[places] = _grams(own, context, num_samples, X)
     return grams
 
 
@@ -54,10 +54,10 @@ def _groups(expressions: Sequence[Expression], num_inputs: int) -> list[list[int
 
 
 def _grams(
-    expressions: Sequence[Expression], comparison: FitContext, num_samples: int, X: Array
+    expressions: Sequence[Expression], context: FitContext, num_samples: int, X: Array
 ) -> Array:
-    bank = bank_of(expressions, comparison.num_inputs, ard=comparison.ard)
-    draws = [prior_draws(layout, comparison, num_samples) for layout in bank.layouts]
+    bank = bank_of(expressions, context.num_inputs, ard=context.ard)
+    draws = [prior_draws(layout, context, num_samples) for layout in bank.layouts]
     theta = np.zeros((len(bank), num_samples, bank.num_slots))
     for row, draw in enumerate(draws):
         theta[row, :, : draw.shape[1]] = draw
@@ -69,7 +69,7 @@ def _grams(
     return grams
 
 
-def prior_draws(layout: Layout, comparison: FitContext, num_samples: int) -> Array:
+def prior_draws(layout: Layout, context: FitContext, num_samples: int) -> Array:
     """Samples of θ [S, H] from the priors, evenly spread over each of them.
 
     They follow from the names of slots, not from their places, so that what expressions have in
@@ -77,9 +77,9 @@ def prior_draws(layout: Layout, comparison: FitContext, num_samples: int) -> Arr
     stands in for it.
     """
     columns = []
-    parts = zip(comparison.prior_of(layout), layout.slots, _slot_names(layout), strict=True)
+    parts = zip(context.prior_of(layout), layout.slots, _slot_names(layout), strict=True)
     for prior, slot, name in parts:
-        order = comparison.rng(Seed.GRAMS, f" {name}").permutation(num_samples)
+        order = context.rng(Seed.GRAMS, f" {name}").permutation(num_samples)
         proper = slot.parameter.prior if isinstance(prior, FlatPrior) else prior
         columns.append(proper.draw((order + 0.5) / num_samples))
     return np.stack(columns, axis=1)

@@ -14,12 +14,12 @@ from vbks.kernels.layout import lay_out
 from vbks.kernels.starts.inheritance import Parent
 
 
-def as_parent(fit: LocalFit, comparison: FitContext) -> Parent:
+def as_parent(fit: LocalFit, context: FitContext) -> Parent:
     """The fit as the parent of others: its θ, and the periods in what it leaves unexplained."""
     layout = lay_out(fit.expression, fit.num_inputs, fit.ard)
-    rows = comparison.some_data(comparison.screening.residual_rows, Seed.RESIDUAL_ROWS)
+    rows = context.some_data(context.screening.residual_rows, Seed.RESIDUAL_ROWS)
     X, y = rows.arrays()
-    targets = comparison.likelihood.pseudo_targets(y)
+    targets = context.likelihood.pseudo_targets(y)
     bank = bank_of([fit.expression], fit.num_inputs, ard=fit.ard)
     theta = fit.theta[np.newaxis]
     noise = bank.noise(theta, X)[0]
@@ -31,4 +31,5 @@ def as_parent(fit: LocalFit, comparison: FitContext) -> Parent:
     residuals = noise * tf.linalg.cholesky_solve(root, targets[:, np.newaxis])[:, 0]
     if not np.isfinite(residuals).all():
         return Parent(layout, fit.theta)
-    return Parent(layout, fit.theta, summarise_inputs(X, residuals.numpy()))
+    summaries = summarise_inputs(X, residuals.numpy(), context.starts.signals)
+    return Parent(layout, fit.theta, summaries)

@@ -19,8 +19,9 @@ from vbks.inference.optimise import given_up, highest_jitter, optimise_from, wit
 from vbks.inference.screening import Rung
 from vbks.inference.seeds import Seed
 from vbks.kernels.layout import Layout
-from vbks.kernels.starts.starts import candidate_rng, draw_starts, halved_periods, long_to_short
-from vbks.kernels.starts.suggestions import num_waves
+from vbks.kernels.starts.moved_periods import halved_periods
+from vbks.kernels.starts.starts import candidate_rng, draw_starts, long_to_short
+from vbks.kernels.starts.suggestions import num_periodic
 
 
 def applies(
@@ -77,13 +78,13 @@ def screening_plan(
     of the usual starts, for periodic leaves that are new; its first one is as hard to find as
     without a parent.
     """
-    known = 0 if parent is None else num_waves(parent)
+    known = 0 if parent is None else num_periodic(parent)
     share, schedule = 1.0, rung.schedule
     if again:
         share, schedule = context.starts.again_share, rung.child_schedule
-    elif parent is not None and (known or not num_waves(layout)):
+    elif parent is not None and (known or not num_periodic(layout)):
         share, schedule = context.starts.child_share, rung.child_schedule
-    new = max(1, num_waves(layout) - known)
+    new = max(1, num_periodic(layout) - known)
     longer = [(evaluations, new * left) for evaluations, left in schedule]
     return math.ceil(share * (context.restarts * new**2)), longer
 
@@ -131,7 +132,7 @@ def _from_proposals(
     for c in chunk:
         rng = candidate_rng(context.seed + attempt, c.expression)
         num, schedule = _plan(c, context, rung, again=c.restarts > 0)
-        drawn = draw_starts(c.layout, context.summaries, num, rng, c.parent)
+        drawn = draw_starts(c.layout, context.summaries, num, rng, c.parent, context.starts)
         if c.given is not None:
             drawn = np.vstack([c.given.theta, drawn[: num - 1]])
         starts.append(drawn)
@@ -218,4 +219,4 @@ def _screened_starts(
 
 def _long_to_short(candidate: Candidate, context: FitContext) -> Array:
     rng = candidate_rng(context.seed, candidate.expression)
-    return long_to_short(candidate.layout, context.summaries, rng)
+    return long_to_short(candidate.layout, context.summaries, rng, context.starts)

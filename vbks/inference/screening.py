@@ -6,9 +6,10 @@ rung those far behind the best are pruned, as in successive halving.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
+from vbks.inference.approximations.importance import ImportancePolicy
 from vbks.inference.optim.halving import Schedule
 
 RungRows = Literal["screening", "intermediate", "all"]
@@ -249,6 +250,9 @@ class ScreeningPolicy:
     bound_pairs: int = 32
     """The bound over q(θ) is averaged over this many pairs of samples, which leaves an error of a
     few hundredths of a nat, as its quadratic part is known exactly."""
+
+    importance: ImportancePolicy = field(default_factory=ImportancePolicy)
+    """Evidences by importance sampling are estimated by this."""
 
     importance_samples: tuple[int, int] = (128, 4096)
     """An evidence is estimated by at least and at most this many samples of θ."""

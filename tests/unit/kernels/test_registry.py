@@ -19,7 +19,7 @@ from vbks.kernels.parameters import NormalPrior, Parameter
 from vbks.kernels.registry import family_of
 from vbks.kernels.starts.moved_periods import moved_periods
 from vbks.kernels.starts.starts import draw_starts
-from vbks.kernels.starts.suggestions import num_waves
+from vbks.kernels.starts.suggestions import num_periodic
 
 SCALE = Parameter("scale", NormalPrior(0.0, 1.0), per_input=True)
 POWER = Parameter("power", NormalPrior(0.0, 1.0))
@@ -130,7 +130,7 @@ def test_own_period__starts_where_the_data_suggest_and_is_tried_elsewhere():
     summaries = (InputSummary(-1.7, 1.7, 0.05, periods=(0.4, 0.9)),)
     starts = draw_starts(layout, summaries, 8, np.random.default_rng(0))
     assert starts[0, slot] == pytest.approx(np.log(0.4))
-    assert num_waves(layout) == 1
+    assert num_periodic(layout) == 1
     assert len(moved_periods(layout, summaries, starts[0])) == 2
 
 

@@ -23,8 +23,8 @@ class InputSummary:
     high: float
     spacing: float
     periods: tuple[float, ...] = ()
-    quiet: tuple[ZeroCrossing, ...] = ()
-    """Where the target is small, the likeliest first."""
+    crossings: tuple[ZeroCrossing, ...] = ()
+    """Where the target may cross zero as a line does, the likeliest first."""
     repeats: float = 1.0
     """Rows at one place, on average."""
     changes: tuple[float, ...] = ()

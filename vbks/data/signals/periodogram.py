@@ -15,56 +15,14 @@ import numpy.typing as npt
 from scipy import fft, signal
 
 from vbks.arrays import Array, Mask
-
-MAX_PEAKS = 5
-"""Waves that are looked for: more than a kernel of a search ever has."""
-
-MAX_ROWS = 2**16
-"""Rows that are looked at; of more, neighbours are averaged."""
-
-MIN_ROWS = 12
-"""With fewer rows any wave fits."""
-
-SHORTEST_IN_SPACINGS = 10.0
-"""Shorter periods are possible down to two spacings, but noise shows most of its peaks there."""
-
-MOST_CYCLES, FEWEST_CYCLES = 5, 2
-"""A wave of less than five cycles is hardly told from a trend, of less than two not at all."""
-
-DEMAND = 2.0
-"""How much stronger a short wave must be than all others: the data then asks for it."""
-
-NUM_HARMONICS = 4
-"""Sine waves that make up one periodic wave."""
-
-OVERTONE_TERMS, OVERTONE_GAIN = 4, 0.1
-"""A peak is an overtone of a longer wave where that is worth more than four further terms of a
-regression, and leaves a tenth less unexplained: other waves leak into a longer one."""
-
-BINS_PER_PERIOD = 8
-"""Bins of the first, fast look at frequencies per shortest period: it loses 3 % of a peak there."""
-
-MAX_BINS = 2**18
-"""Bins at most, so that inputs in clusters do not ask for endlessly many."""
-
-OVERSAMPLING = 4
-"""Frequencies of the first look per width of a peak."""
-
-SIDEBAND = 1.0
-"""Cycles over the range within which a peak is the shadow of one whose waves grow or fade."""
-
-SAME = 0.25
-"""Waves that differ by less than this share of a cycle over the range are the same for a start."""
-
-TREND_ROWS = 1024
-"""Rows that long waves are compared with trends on, since they are smooth."""
+from vbks.data.signals.policy import DEFAULT, SignalPolicy
 
 NOTHING = 1e-20
-"""A share of the target's variance that is rounding."""
+"""This share of the target's variance is rounding: a numerical constant."""
 
 
 def period_candidates(
-    x: npt.ArrayLike, y: npt.ArrayLike, max_peaks: int = MAX_PEAKS
+    x: npt.ArrayLike, y: npt.ArrayLike, policy: SignalPolicy = DEFAULT
 ) -> tuple[float, ...]:
     """Periods of the target along one input, strongest first, then their halves and doubles.
 
@@ -76,15 +34,15 @@ def period_candidates(
     The time is that of a few Fourier transforms. Beyond 65,536 distinct inputs the means of
     neighbouring rows are used instead, so a period must then be twice as long as such a group.
     """
-    series = _Series(*merge_repeats(x, y)).thinned(MAX_ROWS)
-    if len(series.x) < MIN_ROWS or not series.y.any():
+    series = _Series(*merge_repeats(x, y), policy).thinned(policy.period_rows)
+    if len(series.x) < policy.min_period_rows or not series.y.any():
         return ()
-    peaks = _peaks(series, max_peaks)
-    long, explains_more = _longest_wave(series.thinned(TREND_ROWS), peaks)
+    peaks = _peaks(series)
+    long, explains_more = _longest_wave(series.thinned(policy.trend_rows), peaks)
     if explains_more:
         is_multiple = any(abs(long / peak - round(long / peak)) < 0.05 for peak in peaks[:1])
         peaks.insert(1 if is_multiple else 0, long)
-    return _with_relatives(peaks[:max_peaks], series)
+    return _with_relatives(peaks[: policy.max_periods], series)
 
 
 def merge_repeats(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Array, Array]:
@@ -109,6 +67,7 @@ class _Series:
 
     x: Array
     y: Array
+    policy: SignalPolicy
 
     def __post_init__(self) -> None:
         x, y = self.x - self.x[:1], self.y - self.y.mean() if len(self.y) else self.y
@@ -129,7 +88,7 @@ class _Series:
         if len(self.x) <= num_rows:
             return self
         first = np.arange(num_rows) * len(self.x) // num_rows
-        return _Series(_means(self.x, first), _means(self.y, first))
+        return _Series(_means(self.x, first), _means(self.y, first), self.policy)
 
     def without(self, *bases: Array) -> _Series:
         """What a regression on the rows of the bases leaves."""
@@ -137,7 +96,7 @@ class _Series:
         coefficients = np.linalg.lstsq(basis @ basis.T, basis @ self.y, rcond=1e-10)[0]
         rest = self.y - coefficients @ basis
         is_nothing = np.sum(rest**2) <= NOTHING * np.sum(self.y**2)
-        return _Series(self.x, rest * 0.0 if is_nothing else rest)
+        return _Series(self.x, rest * 0.0 if is_nothing else rest, self.policy)
 
     def curve(self) -> Array:
         """A constant, a line and a parabola: [3, N]."""
@@ -146,12 +105,13 @@ class _Series:
 
     def trend(self) -> Array:
         """A curve, and waves of up to four cycles where there are rows for them."""
-        cycles = min(MOST_CYCLES - 1, len(self.x) // 25)
+        cycles = min(self.policy.most_cycles - 1, len(self.x) // 25)
         return np.concatenate([self.curve(), _sinusoids(self.x, np.arange(cycles) + 1, self.range)])
 
     def wave(self, period: float) -> Array:
         """Sinusoids of a period and its fractions, as many as the rows can tell apart."""
-        most = min(NUM_HARMONICS, int(period / (2 * self.spacing)), len(self.x) // 10)
+        by_spacing, by_rows = int(period / (2 * self.spacing)), len(self.x) // 10
+        most = min(self.policy.num_harmonics, by_spacing, by_rows)
         return _sinusoids(self.x, np.arange(max(most, 1)) + 1, period)
 
 
@@ -160,10 +120,13 @@ def _sinusoids(x: Array, multiples: npt.NDArray[np.int_], period: float) -> Arra
     return np.concatenate([np.cos(phases), np.sin(phases)])
 
 
-def _peaks(series: _Series, max_peaks: int) -> list[float]:
+def _peaks(series: _Series) -> list[float]:
     """Periods of waves with at least five cycles, beyond a smooth trend."""
     bases, peaks = [series.trend()], list[float]()
-    while len(peaks) < max_peaks and (rest := series.without(*bases)).y.any():
+    while len(peaks) < series.policy.max_periods:
+        rest = series.without(*bases)
+        if not rest.y.any():
+            break
         frequency, step = _strongest_frequency(rest, peaks)
         if frequency is None:
             break
@@ -177,11 +140,12 @@ def _peaks(series: _Series, max_peaks: int) -> list[float]:
 
 def _fundamental(series: _Series, bases: Sequence[Array], period: float) -> float:
     """The period of a wave that the peak may be an overtone of, where that explains much more."""
-    longest = series.range / MOST_CYCLES
-    multiples = [m * period for m in range(1, NUM_HARMONICS + 1) if m == 1 or m * period < longest]
+    policy = series.policy
+    longest, most = series.range / policy.most_cycles, policy.num_harmonics
+    multiples = [m * period for m in range(1, most + 1) if m == 1 or m * period < longest]
     scores = [_score(series, *bases, series.wave(multiple)) for multiple in multiples]
     num_rows = len(series.x)
-    scores[0] += OVERTONE_TERMS * np.log(num_rows) + OVERTONE_GAIN * num_rows
+    scores[0] += policy.overtone_terms * np.log(num_rows) + policy.overtone_gain * num_rows
     return multiples[int(np.argmax(scores))]
 
 
@@ -191,21 +155,22 @@ def _strongest_frequency(series: _Series, known: Sequence[float]) -> tuple[float
     Rows are collected in bins, so that one Fourier transform does; that shifts them by less than a
     sixteenth of the shortest period.
     """
-    num_bins = min(int(BINS_PER_PERIOD * series.range / (2 * series.spacing)) + 1, MAX_BINS)
+    policy, num = series.policy, series.policy.bins_per_period
+    num_bins = min(int(num * series.range / (2 * series.spacing)) + 1, policy.max_bins)
     width = series.range / (num_bins - 1)
     bins = np.rint(series.x / width).astype(int)
     binned = np.bincount(bins, weights=series.y, minlength=num_bins)
-    length = fft.next_fast_len(OVERSAMPLING * num_bins, real=True)
+    length = fft.next_fast_len(policy.oversampling * num_bins, real=True)
     power = np.abs(fft.rfft(binned, length)) ** 2
     cycles = np.arange(len(power)) * series.range / (length * width)
-    is_peak = _is_maximum(power) & (cycles >= MOST_CYCLES)
-    is_peak &= cycles <= series.range / max(2 * series.spacing, BINS_PER_PERIOD / 2 * width)
+    is_peak = _is_maximum(power) & (cycles >= policy.most_cycles)
+    is_peak &= cycles <= series.range / max(2 * series.spacing, num / 2 * width)
     for period in known:
         multiple = cycles * period / series.range
-        order = np.clip(np.rint(multiple), 1, NUM_HARMONICS)
-        is_peak &= np.abs(multiple - order) * series.range / period > SIDEBAND
-    few_spacings = max(series.range / (SHORTEST_IN_SPACINGS * series.spacing), MOST_CYCLES)
-    demanded = np.where(cycles > few_spacings, power / DEMAND, power)
+        order = np.clip(np.rint(multiple), 1, policy.num_harmonics)
+        is_peak &= np.abs(multiple - order) * series.range / period > policy.sideband
+    usual = max(series.range / (policy.few_spacings * series.spacing), policy.most_cycles)
+    demanded = np.where(cycles > usual, power / policy.demand, power)
     best = int(np.argmax(np.where(is_peak, demanded, -1.0)))
     step = 1.0 / (length * width)
     return (best * step if is_peak[best] else None), step
@@ -258,7 +223,8 @@ def _longest_wave(series: _Series, peaks: Sequence[float]) -> tuple[float, bool]
         for smooth in (series.trend(), series.curve())
         for num_waves in range(len(waves) + 1)
     ]
-    frequencies = np.linspace(FEWEST_CYCLES, MOST_CYCLES, 61) / series.range
+    policy = series.policy
+    frequencies = np.linspace(policy.fewest_cycles, policy.most_cycles, 61) / series.range
     scores = np.array([_score(series, series.curve(), series.wave(1 / f)) for f in frequencies])
     best = int(np.argmax(scores))
     explains_more = all(scores[best] > _score(series, *rival) for rival in rivals)
@@ -274,11 +240,11 @@ def _score(series: _Series, *bases: Array) -> float:
 
 def _with_relatives(peaks: Sequence[float], series: _Series) -> tuple[float, ...]:
     """Periods, then the halves and doubles of each that are admissible, none of them twice."""
-    shortest, longest = 2.0 * series.spacing, series.range / FEWEST_CYCLES
+    shortest, longest = 2.0 * series.spacing, series.range / series.policy.fewest_cycles
     relatives = [relative for peak in peaks for relative in (peak / 2.0, peak * 2.0)]
     found: list[float] = []
     for period in (*peaks, *(r for r in relatives if shortest <= r <= longest)):
         distances = (abs(1.0 / period - 1.0 / other) * series.range for other in found)
-        if all(distance > SAME for distance in distances):
+        if all(distance > series.policy.same_cycles for distance in distances):
             found.append(period)
     return tuple(found)

@@ -11,39 +11,20 @@ import numpy.typing as npt
 from vbks.arrays import Array
 from vbks.data.signals.input_summary import InputSummary, ZeroCrossing
 from vbks.data.signals.periodogram import merge_repeats, period_candidates
+from vbks.data.signals.policy import DEFAULT, SignalPolicy
 from vbks.data.signals.segments import segments
 
-LEAST_PLACES = 10
-"""Different inputs without which it cannot be told where the target is quiet."""
 
-NUM_QUIET = 3
-"""Up to this many places are tried as zeros of lines, the likeliest first."""
-
-QUIET_ROWS = 2000
-"""Up to this many rows show where the zeros of lines may be."""
-
-QUIET_STEPS = 240
-"""Steps for each range of the input on the grid of possible zeros of lines, which reaches one range
-beyond the data on either side."""
-
-NEAR_ZERO = 0.01
-"""Distances of rows from a possible zero of a line count as at least this share of the range."""
-
-SOFTENED = 0.1
-"""Share of the range around the place where a line is zero in which it is not divided by."""
-
-NUM_LINE_PERIODS = 2
-"""Periods of the target divided by a line that are tried, each with its double, which a periodogram
-does not see if it repeats only two or three times."""
-
-
-def summarise_inputs(X: npt.ArrayLike, y: npt.ArrayLike) -> tuple[InputSummary, ...]:
+def summarise_inputs(
+    X: npt.ArrayLike, y: npt.ArrayLike, policy: SignalPolicy = DEFAULT
+) -> tuple[InputSummary, ...]:
     """What starts need to know of each input: its range, its spacing and the target's periods.
 
     For the residuals of a parent, give these as ``y``.
     """
     targets = np.ravel(np.asarray(y, float))
-    return tuple(_summary(x, targets) for x in np.asarray(X, float).reshape(len(targets), -1).T)
+    columns = np.asarray(X, float).reshape(len(targets), -1).T
+    return tuple(_summary(x, targets, policy) for x in columns)
 
 
 def measure_inputs(X: npt.ArrayLike) -> tuple[InputSummary, ...]:
@@ -60,19 +41,19 @@ def _measured(distinct: Array) -> InputSummary:
     )
 
 
-def _summary(x: Array, y: Array) -> InputSummary:
+def _summary(x: Array, y: Array, policy: SignalPolicy) -> InputSummary:
     distinct, _ = merge_repeats(x, y)
     measured = _measured(distinct)
     if len(distinct) < 2:
         return replace(measured, level=float(y.mean()))
-    places = quiet_places(x, y) if len(distinct) >= LEAST_PLACES else ()
-    changes, windows = segments(x, y)
+    places = zero_crossings(x, y, policy) if len(distinct) >= policy.min_crossing_places else ()
+    changes, windows = segments(x, y, policy)
     return InputSummary(
         measured.low,
         measured.high,
         measured.spacing,
-        period_candidates(x, y),
-        tuple(ZeroCrossing(place, _line_periods(x, y, place)) for place in places),
+        period_candidates(x, y, policy),
+        tuple(ZeroCrossing(place, _line_periods(x, y, place, policy)) for place in places),
         len(x) / len(distinct),
         changes,
         windows,
@@ -80,36 +61,36 @@ def _summary(x: Array, y: Array) -> InputSummary:
     )
 
 
-def quiet_places(x: Array, y: Array) -> tuple[float, ...]:
+def zero_crossings(x: Array, y: Array, policy: SignalPolicy = DEFAULT) -> tuple[float, ...]:
     """Where the target looks most like a line times a function, by the zero of the line.
 
     That is by the likelihood of independent targets whose standard deviation grows with the
     distance from the place, if it is higher than if all had the same one. Only a few rows need to
     be close to zero there, so a place is not missed for what the function does far from it.
     """
-    every = -(-len(x) // QUIET_ROWS)
+    every = -(-len(x) // policy.crossing_rows)
     x, squares = x[::every], y[::every] ** 2
     if not squares.any():
         return ()
     low, width = x.min(), np.ptp(x)
-    places = low + width * np.linspace(-1.0, 2.0, 3 * QUIET_STEPS + 1)
-    distances = (x - places[:, np.newaxis]) ** 2 + (NEAR_ZERO * width) ** 2
+    places = low + width * np.linspace(-1.0, 2.0, 3 * policy.crossing_steps + 1)
+    distances = (x - places[:, np.newaxis]) ** 2 + (policy.near_zero * width) ** 2
     log_variance = np.log(np.mean(squares / distances, axis=1))
     gains = np.log(np.mean(squares)) - log_variance - np.mean(np.log(distances), axis=1)
     padded = np.concatenate([[-np.inf], gains, [-np.inf]])
     peaks = np.flatnonzero((gains > padded[:-2]) & (gains >= padded[2:]) & (gains > 0.0))
-    best = peaks[np.argsort(-gains[peaks], kind="stable")][:NUM_QUIET]
+    best = peaks[np.argsort(-gains[peaks], kind="stable")][: policy.max_crossings]
     return tuple(float(place) for place in places[best])
 
 
-def _line_periods(x: Array, y: Array, quiet: float) -> tuple[float, ...]:
-    """Periods of the target divided by the distance from its quiet place, and their doubles.
+def _line_periods(x: Array, y: Array, crossing: float, policy: SignalPolicy) -> tuple[float, ...]:
+    """Periods of the target divided by the distance from its zero crossing, and their doubles.
 
     Near that place noise is all there is, so the division is softened there.
     """
-    distance = x - quiet
-    divided = y * distance / (distance**2 + (SOFTENED * np.ptp(x)) ** 2)
-    found = period_candidates(x, divided)[:NUM_LINE_PERIODS]
+    distance = x - crossing
+    divided = y * distance / (distance**2 + (policy.softened * np.ptp(x)) ** 2)
+    found = period_candidates(x, divided, policy)[: policy.line_periods]
     return tuple(period for one in found for period in (2.0 * one, one))
 
 

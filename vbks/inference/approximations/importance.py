@@ -10,51 +10,69 @@ from scipy.special import gammaln, logsumexp
 
 from vbks.arrays import Array, Mask, Rows
 
-ITERATIONS = (2, 4)
-"""Times that samples are drawn, at least and at most; after each, the proposal is fitted to all
-samples so far. More and smaller ones fit it to too few, and lose what these have missed."""
 
-ENOUGH = 0.05
-"""Sampling ends at this standard error in nats: evidences that differ by less are alike."""
+@dataclass(frozen=True)
+class ImportancePolicy:
+    """What trades time for quality in evidences by importance sampling."""
 
-LEAST_AT_ONCE = 64
-"""Samples that are drawn at once at least; with fewer in all there are fewer iterations."""
+    min_iterations: int = 2
+    """Samples are drawn at least this many times; after each, the proposal is fitted to all samples
+    so far."""
 
-SHARES = {1.0: 0.3, 2.0: 0.15}
-"""Shares in the first proposal of q(θ), by the factor on its width."""
+    max_iterations: int = 4
+    """Samples are drawn at most this many times: more and smaller iterations fit the proposal to
+    too few samples, and lose what these have missed."""
 
-FROM_PRIOR = 0.15
-"""Share of the prior in the first proposal: it finds modes that no start has found. What this and
-`SHARES` leave is shared by q(θ) with all entries of one leaf from the prior: where data say little
-about a leaf, the posterior is as wide as the prior in it, and a Gaussian around a mode is not."""
+    enough: float = 0.05
+    """Sampling ends at this standard error in nats: evidences that differ by less are alike."""
 
-WIDER = 1.5
-"""Factor on the width of q(θ) in components that have one leaf from the prior: the other entries
-have to take its place."""
+    min_at_once: int = 64
+    """At least this many samples are drawn at once; with fewer in all there are fewer
+    iterations."""
 
-FREEDOM = 5.0
-"""Degrees of freedom of the Student-t components: their tails are wider than the posterior's."""
+    widths: tuple[tuple[float, float], ...] = ((1.0, 0.3), (2.0, 0.15))
+    """Pairs (factor, share): the first proposal has q(θ) wider by a factor with this share."""
 
-LEAST_SHARE = 0.01
-"""Components with a smaller share of the weights are dropped after each iteration, but for the
-prior, which keeps this share."""
+    prior_share: float = 0.15
+    """The prior has this share of the first proposal: it finds modes that no start has found. What
+    this and `widths` leave is shared by q(θ) with all entries of one leaf from the prior: where
+    data say little about a leaf, the posterior is as wide as the prior in it, and a Gaussian around
+    a mode is not."""
 
-CAUTION = 10.0
-"""Effective samples for each dimension at which a component moves half of the way to them."""
+    wider: float = 1.5
+    """q(θ) is wider by this factor in components that have one leaf from the prior: the other
+    entries have to take its place."""
 
-FOUND_SHARE = 0.3
-"""Share of the second proposal around an optimum that the first samples have led to."""
+    freedom: float = 5.0
+    """Student-t components have this many degrees of freedom: their tails are wider than the
+    posterior's."""
 
-FOUND_MARGIN = 6.0
-"""Nats below the highest known optimum within which one that samples have led to is used."""
+    min_share: float = 0.01
+    """Components with a smaller share of the weights are dropped after each iteration, but for the
+    prior, which keeps this share."""
+
+    caution: float = 10.0
+    """A component moves half of the way to samples that are effectively this many for each
+    dimension."""
+
+    found_share: float = 0.3
+    """An optimum that the first samples have led to has this share of the second proposal."""
+
+    found_margin: float = 6.0
+    """An optimum that samples have led to is used within this many nats of the highest known
+    one."""
+
+
+DEFAULT = ImportancePolicy()
+"""The policy where none is given."""
 
 LogDensities = Callable[[Rows, Array], Array]
 """``log_densities(rows, theta)`` is log p(y, θ) [r] at θ [r, H] of rows in ascending order."""
 
 
-Climb = Callable[[Rows, Array], tuple[Array, Array, Array]]
-"""``climb(rows, theta)`` climbs log p(y, θ) from θ [r, H] of some rows: values [r], optima [r, H]
-and factors [r, H, H] of the covariances there."""
+Optimise = Callable[[Rows, Array], tuple[Array, Array, Array]]
+"""``optimise(rows, theta)`` maximises log p(y, θ) from θ [r, H] of some rows: values [r], optima
+[r, H] and factors [r, H, H] of the covariances there."""
 
 
 @dataclass(frozen=True)
@@ -76,12 +94,13 @@ class StudentMixture:
     shares: Array
     means: Array
     factors: Array
+    policy: ImportancePolicy = DEFAULT
 
     def draw(self, num: int, rng: np.random.Generator) -> Array:
         """Samples [n, d], as many of each component as its share says."""
         strata = (np.arange(num) + rng.random()) / num
         places = np.searchsorted(np.cumsum(self.shares)[:-1], strata)
-        scale = np.sqrt(FREEDOM / rng.chisquare(FREEDOM, size=num))
+        scale = np.sqrt(self.policy.freedom / rng.chisquare(self.policy.freedom, size=num))
         steps = rng.standard_normal((num, self.means.shape[1])) * scale[:, np.newaxis]
         return np.asarray(self.means[places] + np.einsum("nij,nj->ni", self.factors[places], steps))
 
@@ -93,24 +112,25 @@ class StudentMixture:
         """One step of EM to samples [n, d] of weights [n], as far as there are enough of them."""
         log_parts, squares = self._log_parts(x)
         owners = np.exp(log_parts - logsumexp(log_parts, axis=0)) * weights
-        d = x.shape[1]
+        d, freedom = x.shape[1], self.policy.freedom
         means, factors = self.means.copy(), self.factors.copy()
         for k, own in enumerate(owners):
             total = own.sum()
             if not total > 0.0:
                 continue
             effective = total**2 / (own**2).sum()
-            trust = effective / (effective + CAUTION * d)
-            pulls = own * (FREEDOM + d) / (FREEDOM + squares[k])
+            trust = effective / (effective + self.policy.caution * d)
+            pulls = own * (freedom + d) / (freedom + squares[k])
             mean = trust * (pulls @ x) / pulls.sum() + (1.0 - trust) * self.means[k]
             steps = x - mean
             old = self.factors[k] @ self.factors[k].T
             covariance = trust * (steps.T * pulls) @ steps / total + (1.0 - trust) * old
             means[k], factors[k] = mean, np.linalg.cholesky(covariance)
         shares = owners.sum(axis=1) / weights.sum()
-        shares[-1] = max(shares[-1], LEAST_SHARE)
-        kept = shares >= LEAST_SHARE
-        return StudentMixture(shares[kept] / shares[kept].sum(), means[kept], factors[kept])
+        shares[-1] = max(shares[-1], self.policy.min_share)
+        kept = shares >= self.policy.min_share
+        shares = shares[kept] / shares[kept].sum()
+        return StudentMixture(shares, means[kept], factors[kept], self.policy)
 
     def joined(self, other: StudentMixture, share: float) -> StudentMixture:
         """A mixture of both, this one with a share; the widest component is that of the other."""
@@ -118,18 +138,19 @@ class StudentMixture:
             np.concatenate([share * self.shares, (1.0 - share) * other.shares]),
             np.concatenate([self.means, other.means]),
             np.concatenate([self.factors, other.factors]),
+            self.policy,
         )
 
     def _log_parts(self, x: Array) -> tuple[Array, Array]:
         """Log densities of the components with their shares, and squared distances: [R, n]."""
-        d = x.shape[1]
+        d, freedom = x.shape[1], self.policy.freedom
         steps = x - self.means[:, np.newaxis]
         whitened = np.linalg.solve(self.factors, np.swapaxes(steps, 1, 2))
         squares = np.einsum("rdn,rdn->rn", whitened, whitened)
         log_scale = np.log(np.einsum("rdd->rd", self.factors)).sum(axis=1)
-        norm = gammaln(0.5 * (FREEDOM + d)) - gammaln(0.5 * FREEDOM)
-        norm = norm - 0.5 * d * np.log(FREEDOM * np.pi) - log_scale + np.log(self.shares)
-        tails = 0.5 * (FREEDOM + d) * np.log1p(squares / FREEDOM)
+        norm = gammaln(0.5 * (freedom + d)) - gammaln(0.5 * freedom)
+        norm = norm - 0.5 * d * np.log(freedom * np.pi) - log_scale + np.log(self.shares)
+        tails = 0.5 * (freedom + d) * np.log1p(squares / freedom)
         return norm[:, np.newaxis] - tails, squares
 
 
@@ -150,7 +171,7 @@ class Target:
     sd: Array
     groups: Rows
 
-    def proposal(self) -> StudentMixture:
+    def proposal(self, policy: ImportancePolicy = DEFAULT) -> StudentMixture:
         """q(θ) as it is and wider, with one leaf from the prior, and the prior itself."""
         used, num = self.used, len(self.means)
         means, centre, sd = self.means[:, used], self.centre[used], self.sd[used]
@@ -158,19 +179,20 @@ class Target:
         covariances = self.factors[square] @ np.swapaxes(self.factors[square], 1, 2)
         roots = np.linalg.cholesky(covariances)
         groups = [self.groups[used] == group for group in np.unique(self.groups[used])]
-        rest = 1.0 - sum(SHARES.values()) - FROM_PRIOR
-        parts = [(share, means, factor * roots) for factor, share in SHARES.items()]
+        rest = 1.0 - sum(share for _, share in policy.widths) - policy.prior_share
+        parts = [(share, means, factor * roots) for factor, share in policy.widths]
         for own in groups:
-            mixed = WIDER**2 * np.where(own | own[:, np.newaxis], 0.0, covariances)
+            mixed = policy.wider**2 * np.where(own | own[:, np.newaxis], 0.0, covariances)
             mixed[:, own, own] = sd[own] ** 2
             from_prior = np.where(own, centre, means)
             parts.append((rest / len(groups), from_prior, np.linalg.cholesky(mixed)))
-        parts.append((FROM_PRIOR, centre[np.newaxis], np.diag(sd)[np.newaxis]))
+        parts.append((policy.prior_share, centre[np.newaxis], np.diag(sd)[np.newaxis]))
         shares = [np.full(len(own), share / len(own)) for share, own, _ in parts]
         return StudentMixture(
             np.concatenate(shares),
             np.concatenate([own for _, own, _ in parts]),
             np.concatenate([factors for _, _, factors in parts]),
+            policy,
         )
 
 
@@ -179,21 +201,22 @@ def estimate_evidences(
     log_densities: LogDensities,
     rngs: Sequence[np.random.Generator],
     num_samples: int,
-    climb: Climb | None = None,
+    optimise: Optimise | None = None,
+    policy: ImportancePolicy = DEFAULT,
 ) -> list[Estimate | None]:
     """log ∫ p(y, θ) dθ of every target, from ``num_samples`` of θ for each at most.
 
-    With ``climb``, the one of the first samples with the largest weight is climbed from, and the
+    With ``optimise``, it begins from the one of the first samples with the largest weight, and the
     optimum that it leads to is part of the second proposal.
 
     Samples of all iterations count together, each weighted by the mean of all proposals (AMIS,
     Cornuet et al., 2012). A target whose covariance is singular, or of which nothing is to be
     learned, has no estimate.
     """
-    runs = [_begin(target, rng) for target, rng in zip(targets, rngs, strict=True)]
+    runs = [_begin(target, rng, policy) for target, rng in zip(targets, rngs, strict=True)]
     going = {k: run for k, run in enumerate(runs) if run is not None}
-    least, most = ITERATIONS
-    num = max(LEAST_AT_ONCE, num_samples // most)
+    least, most = policy.min_iterations, policy.max_iterations
+    num = max(policy.min_at_once, num_samples // most)
     for iteration in range(1, min(most, max(1, num_samples // num)) + 1):
         if not going:
             break
@@ -201,10 +224,10 @@ def estimate_evidences(
         values = log_densities(np.repeat(list(going), num), theta).reshape(len(going), num)
         for run, own in zip(going.values(), values, strict=True):
             run.values = np.concatenate([run.values, own])
-        if iteration == 1 and climb is not None:
-            _find_modes(going, climb)
+        if iteration == 1 and optimise is not None:
+            _find_modes(going, optimise, policy)
         if iteration >= least:
-            going = {k: run for k, run in going.items() if not _is_known(run)}
+            going = {k: run for k, run in going.items() if not _is_known(run, policy)}
     return [None if run is None else run.estimate() for run in runs]
 
 
@@ -214,6 +237,7 @@ class _Run:
 
     target: Target
     rng: np.random.Generator
+    policy: ImportancePolicy
     proposals: list[StudentMixture]
     x: Array
     values: Array
@@ -227,7 +251,7 @@ class _Run:
         if len(self.values):
             new = _next_proposal(self)
             if self.found is not None:
-                new, self.found = self.found.joined(new, FOUND_SHARE), None
+                new, self.found = self.found.joined(new, self.policy.found_share), None
             self.proposals.append(new)
             self.log_q = np.logaddexp(self.log_q, new.log_density(self.x))
         x = self.proposals[-1].draw(num, self.rng)
@@ -258,32 +282,33 @@ class _Run:
         )
 
 
-def _begin(target: Target, rng: np.random.Generator) -> _Run | None:
+def _begin(target: Target, rng: np.random.Generator, policy: ImportancePolicy) -> _Run | None:
     if not target.used.any():
         return None
     try:
-        first = target.proposal()
+        first = target.proposal(policy)
     except np.linalg.LinAlgError:
         return None
-    nothing = np.zeros(0)
-    return _Run(target, rng, [first], np.zeros((0, int(target.used.sum()))), nothing, nothing)
+    nothing, num_used = np.zeros(0), int(target.used.sum())
+    return _Run(target, rng, policy, [first], np.zeros((0, num_used)), nothing, nothing)
 
 
-def _find_modes(runs: Mapping[int, _Run], climb: Climb) -> None:
-    """Climb from the sample of each run that its proposal misses most, and keep where it leads."""
+def _find_modes(runs: Mapping[int, _Run], optimise: Optimise, policy: ImportancePolicy) -> None:
+    """Optimise from the sample that each proposal misses most, and keep where it leads."""
     starts = {k: start for k, run in runs.items() if (start := _missed_most(run)) is not None}
     if not starts:
         return
-    values, means, factors = climb(np.array(list(starts)), np.stack(list(starts.values())))
+    values, means, factors = optimise(np.array(list(starts)), np.stack(list(starts.values())))
     for k, value, mean, factor in zip(starts, values, means, factors, strict=True):
         target, used = runs[k].target, runs[k].target.used
         own = factor[np.ix_(used, used)]
-        is_high = np.isfinite(value) and value > target.height - FOUND_MARGIN
+        is_high = np.isfinite(value) and value > target.height - policy.found_margin
         if is_high and np.isfinite(own).all() and np.all(np.diag(own) > 0.0):
-            widths = np.array(list(SHARES))
-            shares = np.array(list(SHARES.values())) / sum(SHARES.values())
+            widths, shares = np.array(policy.widths).T
+            shares = shares / sum(shares)
             centres = np.repeat(mean[np.newaxis, used], len(widths), axis=0)
-            runs[k].found = StudentMixture(shares, centres, widths[:, np.newaxis, np.newaxis] * own)
+            wide = widths[:, np.newaxis, np.newaxis] * own
+            runs[k].found = StudentMixture(shares, centres, wide, policy)
 
 
 def _missed_most(run: _Run) -> Array | None:
@@ -310,6 +335,6 @@ def _next_proposal(run: _Run) -> StudentMixture:
         return last
 
 
-def _is_known(run: _Run) -> bool:
+def _is_known(run: _Run, policy: ImportancePolicy) -> bool:
     estimate = run.estimate()
-    return estimate is not None and estimate.standard_error < ENOUGH
+    return estimate is not None and estimate.standard_error < policy.enough

@@ -18,26 +18,26 @@ SHARE = 0.01
 determinant may be off: they cannot make an interval short that the determinant makes long."""
 
 
-def worth_bounding(fits: Sequence[LocalFit], comparison: FitContext, num: int) -> list[int]:
+def worth_bounding(fits: Sequence[LocalFit], context: FitContext, num: int) -> list[int]:
     """Indices of the ``num`` best fits by BIC, if they can be bounded from above."""
-    if not comparison.likelihood.is_gaussian:
-        raise DataError(f"upper bounds need Gaussian noise, not {comparison.likelihood.name}.")
-    if comparison.data.has_known_noise:
+    if not context.likelihood.is_gaussian:
+        raise DataError(f"upper bounds need Gaussian noise, not {context.likelihood.name}.")
+    if context.data.has_known_noise:
         raise DataError("upper bounds need noise that is not known of each row. Leave one out.")
     fitted = [k for k, fit in enumerate(fits) if fit.status == "fitted"]
     return sorted(fitted, key=lambda k: -fits[k].log_evidence("bic"))[:num]
 
 
-def with_uppers(fits: Sequence[LocalFit], comparison: FitContext) -> list[LocalFit]:
+def with_uppers(fits: Sequence[LocalFit], context: FitContext) -> list[LocalFit]:
     """The same fits, with an upper bound at their θ where there is one."""
-    return [_bounded(fit, comparison) if fit.status == "fitted" else fit for fit in fits]
+    return [_bounded(fit, context) if fit.status == "fitted" else fit for fit in fits]
 
 
-def _bounded(fit: LocalFit, comparison: FitContext) -> LocalFit:
+def _bounded(fit: LocalFit, context: FitContext) -> LocalFit:
     """The fit with its upper bound; that of an exact fit is the likelihood itself."""
     if fit.bound == "exact":
         return replace(fit, upper=fit.modes[0].log_likelihood)
-    X, y = comparison.data.arrays()
+    X, y = context.data.arrays()
     assert fit.inducing is not None
     bounds = sandwich_of(
         fit.expression,
@@ -47,7 +47,7 @@ def _bounded(fit: LocalFit, comparison: FitContext) -> LocalFit:
         fit.inducing,
         ard=fit.ard,
         share=SHARE,
-        memory=min(comparison.memory, MEMORY),
+        memory=min(context.memory, MEMORY),
     )
     upper = max(bounds.upper, fit.modes[0].log_likelihood)
     return replace(fit, upper=upper if np.isfinite(upper) else np.nan)

@@ -40,12 +40,12 @@ class Group:
     """States of some candidates as tensors, all after as many steps."""
 
     def __init__(
-        self, members: Sequence[CandidateState], comparison: FitContext, settings: PaperSettings
+        self, members: Sequence[CandidateState], context: FitContext, settings: PaperSettings
     ) -> None:
-        self.members, self.comparison, self.settings = tuple(members), comparison, settings
-        self.bank = Bank([m.expression for m in members], comparison.num_inputs, ard=comparison.ard)
+        self.members, self.context, self.settings = tuple(members), context, settings
+        self.bank = Bank([m.expression for m in members], context.num_inputs, ard=context.ard)
         self.kind = Kind(
-            comparison.posterior, settings.sample_inducing, members[0].earlier is not None
+            context.posterior, settings.sample_inducing, members[0].earlier is not None
         )
         self.fixed = self._fixed()
         parts = ([m.learned for m in members], [m.first for m in members])
@@ -122,7 +122,7 @@ class Group:
 
         Samples of θ come in G groups.
         """
-        c, settings = self.comparison, self.settings
+        c, settings = self.context, self.settings
         num = settings.value_batches_of(c.num_rows, c.batch_size)
         rng = c.rng(Seed.LOCAL_ELBO_ROWS)
         batches = islice(c.data.minibatches(c.batch_size, int(rng.integers(2**31))), num)
@@ -140,7 +140,7 @@ class Group:
 
     def _error(self, values: Array) -> Array:
         """What rows that were left out and samples of θ leave uncertain in a mean: [K]."""
-        c = self.comparison
+        c = self.context
         groups, batches = values.mean(axis=1), values.mean(axis=0)
         left_out = max(1.0 - len(batches) * c.batch_size / c.num_rows, 0.0)
         return np.sqrt(_squared_error(groups) + left_out * _squared_error(batches))
@@ -151,21 +151,19 @@ class Group:
         if kind.is_point:
             return [_tensor(np.zeros((1, H)))]
         sizes = [min(at_once, num - start) for start in range(0, num, at_once)]
-        rngs = [
-            self.comparison.rng(Seed.LOCAL_ELBO_THETA, str(group)) for group in range(len(sizes))
-        ]
+        rngs = [self.context.rng(Seed.LOCAL_ELBO_THETA, str(group)) for group in range(len(sizes))]
         pairs = zip(rngs, sizes, strict=True)
         return [_tensor(rng.normal(size=(H, size)).T) for rng, size in pairs]
 
     def _base_samples(self, first: int, num: int) -> BaseSamples:
         """η of steps, the same for all candidates and however these are grouped."""
-        S, M, H = self.settings.num_samples, len(self.comparison.Z), self.bank.num_slots
-        drawn = [draw_base_samples(self.comparison.seed, first + t, S, M, H) for t in range(num)]
+        S, M, H = self.settings.num_samples, len(self.context.Z), self.bank.num_slots
+        drawn = [draw_base_samples(self.context.seed, first + t, S, M, H) for t in range(num)]
         theta, inducing = zip(*drawn, strict=True)
         return BaseSamples(_tensor(np.stack(theta)), _tensor(np.stack(inducing)))
 
     def _fixed(self) -> Fixed:
-        c = self.comparison
+        c = self.context
         priors = Priors([c.prior_of(layout) for layout in self.bank.layouts], self.bank.num_slots)
         used = priors.used & self._learns_theta
         precision = np.where(priors.precision > 0, priors.precision, 1.0)
@@ -185,7 +183,7 @@ class Group:
 
     def _earlier(self) -> Earlier:
         """The earlier fits, or nothing of the same shapes."""
-        K, M, H = len(self.members), len(self.comparison.Z), self.bank.num_slots
+        K, M, H = len(self.members), len(self.context.Z), self.bank.num_slots
         if not self.kind.has_earlier:
             none = (np.zeros((K, M)), np.zeros((K, M, M)), np.zeros((K, H)), np.zeros((K, H, H)))
             return Earlier(*map(_tensor, (*none, np.zeros((K, M, M)))))
@@ -193,7 +191,7 @@ class Group:
         stacked = self._stacked([Learned(f.mean, f.root, f.theta, f.factor) for f in fits if f])
         if self.kind.is_point:
             return Earlier(*stacked, tf.zeros_like(stacked.root))
-        rng = self.comparison.rng(Seed.EARLIER_THETA)
+        rng = self.context.rng(Seed.EARLIER_THETA)
         eta = _tensor(rng.normal(size=(H, PRECISION_SAMPLES)).T)
         theta = stacked.theta[:, tf.newaxis] + tf.einsum("khj,sj->ksh", stacked.spread, eta)
         return Earlier(*stacked, self.bank.run(mean_precision, theta, self.fixed))

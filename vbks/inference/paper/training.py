@@ -57,7 +57,7 @@ def inducing_inputs(
 
 def starts(
     expressions: Sequence[Expression],
-    comparison: FitContext,
+    context: FitContext,
     num: int = 1,
     valued: Collection[Expression] = (),
 ) -> dict[Expression, Array]:
@@ -67,10 +67,10 @@ def starts(
     """
     found = {}
     for expression in expressions:
-        layout = lay_out(expression, comparison.num_inputs, comparison.ard)
-        rng = candidate_rng(comparison.seed, expression)
-        drawn = draw_starts(layout, comparison.summaries, num, rng)
-        given = comparison.given.get(expression)
+        layout = lay_out(expression, context.num_inputs, context.ard)
+        rng = candidate_rng(context.seed, expression)
+        drawn = draw_starts(layout, context.summaries, num, rng, policy=context.starts)
+        given = context.given.get(expression)
         if given is not None and expression in valued:
             drawn[0] = given.theta
         found[expression] = drawn if given is None else given.hold(drawn)
@@ -102,35 +102,33 @@ def _zeros_of_lines(layout: Layout) -> tuple[int, ...]:
     return tuple(sorted(slots))
 
 
-def first_states(
-    thetas: Mapping[Expression, Array], comparison: FitContext
-) -> list[CandidateState]:
+def first_states(thetas: Mapping[Expression, Array], context: FitContext) -> list[CandidateState]:
     """Candidates before their first step: q(u) is p(u) at the start, q(θ) narrow around it.
 
     A candidate with several starts is there once for each.
     """
-    found = [_first_states(e, own, comparison) for e, own in thetas.items()]
+    found = [_first_states(e, own, context) for e, own in thetas.items()]
     return [state for group in found for state in group]
 
 
 def _first_states(
-    expression: Expression, thetas: Array, comparison: FitContext
+    expression: Expression, thetas: Array, context: FitContext
 ) -> list[CandidateState]:
     """One candidate before its first step, from each of its starts [S, H]."""
-    D, M = comparison.num_inputs, len(comparison.Z)
-    layout, given = lay_out(expression, D, comparison.ard), comparison.given.get(expression)
+    D, M = context.num_inputs, len(context.Z)
+    layout, given = lay_out(expression, D, context.ard), context.given.get(expression)
     is_batched = is_batchable(expression, D)
     roots = np.zeros((len(thetas), M, M))
     if is_batched:
-        bank = Bank([expression] * len(thetas), D, ard=comparison.ard)
-        roots = prior_factors(bank, thetas, comparison.Z, [comparison.jitter] * len(thetas))
-    spread = _first_spread(len(layout), comparison)
+        bank = Bank([expression] * len(thetas), D, ard=context.ard)
+        roots = prior_factors(bank, thetas, context.Z, [context.jitter] * len(thetas))
+    spread = _first_spread(len(layout), context)
     states = [
         begun(
             expression,
             layout,
             () if given is None else given.fixed,
-            comparison.jitter,
+            context.jitter,
             Learned(np.zeros(M), np.tril(root), theta, spread),
         )
         for theta, root in zip(thetas, roots, strict=True)
@@ -138,27 +136,27 @@ def _first_states(
     return states if is_batched else [state.failed(NOT_BATCHED) for state in states]
 
 
-def _first_spread(num_slots: int, comparison: FitContext) -> Array:
+def _first_spread(num_slots: int, context: FitContext) -> Array:
     """What the factor of q(θ) is made of in the beginning."""
-    if comparison.posterior == "diagonal":
+    if context.posterior == "diagonal":
         return np.asarray(np.log(np.expm1(START_SD)) * np.eye(num_slots))
     return START_SD * np.eye(num_slots)
 
 
 def train(
     members: Sequence[CandidateState],
-    comparison: FitContext,
+    context: FitContext,
     settings: PaperSettings,
     num_steps: int,
     stage_state: StageState = NO_STAGE_STATE,
 ) -> list[CandidateState]:
     """The members after ``num_steps`` more steps, with their local ELBOs."""
-    group = Group(members, comparison, settings)
+    group = Group(members, context, settings)
     end = group.steps + num_steps
     kept = stage_state.read()
     if kept is not None:
         group.restore(kept)
-    batches = comparison.data.minibatches(comparison.batch_size, comparison.seed)
+    batches = context.data.minibatches(context.batch_size, context.seed)
     next(islice(batches, group.steps, group.steps), None)
     while group.steps < end:
         group.take(min(AT_ONCE, end - group.steps), batches)
@@ -166,37 +164,37 @@ def train(
     return group.evaluated()
 
 
-def failed_state(member: CandidateState, comparison: FitContext, reason: str) -> CandidateState:
+def failed_state(member: CandidateState, context: FitContext, reason: str) -> CandidateState:
     """A candidate that training broke on."""
     return member.failed(reason)
 
 
 def local_fits(
-    states: Sequence[CandidateState], comparison: FitContext, num_rows: int
+    states: Sequence[CandidateState], context: FitContext, num_rows: int
 ) -> list[LocalFit]:
     """Fits of trained candidates; one without a finite bound has failed."""
-    return [_local_fit(state, comparison, num_rows) for state in states]
+    return [_local_fit(state, context, num_rows) for state in states]
 
 
-def _local_fit(state: CandidateState, comparison: FitContext, num_rows: int) -> LocalFit:
+def _local_fit(state: CandidateState, context: FitContext, num_rows: int) -> LocalFit:
     fit = LocalFit(
         expression=state.expression,
-        num_inputs=comparison.num_inputs,
+        num_inputs=context.num_inputs,
         num_rows=num_rows,
         bound="stochastic",
-        posterior=comparison.posterior,
+        posterior=context.posterior,
         num_free=num_free_parameters(
-            state.expression, comparison.num_inputs, comparison.ard, state.fixed
+            state.expression, context.num_inputs, context.ard, state.fixed
         ),
         fixed=state.fixed,
-        inducing=comparison.Z,
+        inducing=context.Z,
         jitter=state.jitter,
-        ard=comparison.ard,
+        ard=context.ard,
         restarts=1,
         seconds=state.seconds,
-        warp=comparison.data.units.warp,
+        warp=context.data.units.warp,
     )
-    whitened = None if state.reason else _whitened(state, comparison)
+    whitened = None if state.reason else _whitened(state, context)
     if whitened is None or not np.isfinite(state.elbo):
         reason = state.reason or (
             f"no finite bound after {state.steps} steps, of which {state.num_skipped} had no "
@@ -207,17 +205,17 @@ def _local_fit(state: CandidateState, comparison: FitContext, num_rows: int) -> 
         fit,
         elbo=state.elbo,
         standard_error=state.standard_error,
-        modes=(_mode(state, comparison),),
+        modes=(_mode(state, context),),
         q_u=whitened,
         converged=_has_settled(state.values),
     )
 
 
-def _whitened(state: CandidateState, comparison: FitContext) -> InducingPosterior | None:
+def _whitened(state: CandidateState, context: FitContext) -> InducingPosterior | None:
     """q(u) in the coordinates v = L⁻¹u at the mean of q(θ), in which fits keep it."""
-    bank = Bank([state.expression], comparison.num_inputs, ard=comparison.ard)
+    bank = Bank([state.expression], context.num_inputs, ard=context.ard)
     theta = state.learned.theta[np.newaxis]
-    (L,) = prior_factors(bank, theta, comparison.Z, [state.jitter])
+    (L,) = prior_factors(bank, theta, context.Z, [state.jitter])
     parts = (L, state.learned.mean, state.learned.root)
     if not all(np.isfinite(part).all() for part in parts):
         return None
@@ -226,24 +224,24 @@ def _whitened(state: CandidateState, comparison: FitContext) -> InducingPosterio
     return InducingPosterior(mean, root @ root.T)
 
 
-def _mode(state: CandidateState, comparison: FitContext) -> Mode:
+def _mode(state: CandidateState, context: FitContext) -> Mode:
     """q(θ), with the bound at its mean. A point has no volume, so that nothing corrects it."""
     H, learned = len(state.layout), state.learned
     free = [k for k in range(H) if k not in state.fixed]
-    priors = Priors([comparison.prior_of(state.layout)], H)
+    priors = Priors([context.prior_of(state.layout)], H)
     log_prior, _ = priors.log_density(np.zeros(1, np.intp), learned.theta[np.newaxis])
     factor, log_volume = np.zeros((H, H)), np.nan
-    if comparison.posterior != "point":
-        factor[np.ix_(free, free)] = theta_factor(learned.spread, comparison)[np.ix_(free, free)]
+    if context.posterior != "point":
+        factor[np.ix_(free, free)] = theta_factor(learned.spread, context)[np.ix_(free, free)]
         diagonal = np.abs(np.diag(factor))[free]
         log_volume = float(np.sum(np.log(diagonal)) + 0.5 * len(free) * np.log(2.0 * np.pi))
     values = (state.log_likelihood, float(log_prior[0]), log_volume, state.elbo)
     return Mode(learned.theta, factor, 1.0, *values)
 
 
-def theta_factor(spread: Array, comparison: FitContext) -> Array:
+def theta_factor(spread: Array, context: FitContext) -> Array:
     """C [H, H] of what it is made of."""
-    if comparison.posterior == "diagonal":
+    if context.posterior == "diagonal":
         return np.diag(np.log1p(np.exp(np.diag(spread))))
     return np.tril(spread)
 
@@ -258,25 +256,25 @@ def _has_settled(values: Array) -> bool:
     return bool(last.mean() - before.mean() < RISE + 2.0 * error)
 
 
-def earlier_states(fits: Sequence[LocalFit], comparison: FitContext) -> list[CandidateState]:
+def earlier_states(fits: Sequence[LocalFit], context: FitContext) -> list[CandidateState]:
     """Candidates that go on from fits to rows which are not looked at again."""
     states = []
     for fit in fits:
         layout = lay_out(fit.expression, fit.num_inputs, fit.ard)
         bank = Bank([fit.expression], fit.num_inputs, ard=fit.ard)
-        (L,) = prior_factors(bank, fit.theta[np.newaxis], comparison.Z, [fit.jitter])
+        (L,) = prior_factors(bank, fit.theta[np.newaxis], context.Z, [fit.jitter])
         assert fit.q_u is not None
         mode = fit.modes[0]
         mean, root = L @ fit.q_u.mean, L @ np.linalg.cholesky(fit.q_u.covariance)
-        learned = Learned(mean, root, fit.theta, _spread_of(mode.factor, comparison))
+        learned = Learned(mean, root, fit.theta, _spread_of(mode.factor, context))
         before = EarlierFit(mean, root, fit.theta, mode.factor, fit.elbo, mode.log_likelihood)
         states.append(begun(fit.expression, layout, fit.fixed, fit.jitter, learned, before))
     return states
 
 
-def _spread_of(factor: Array, comparison: FitContext) -> Array:
+def _spread_of(factor: Array, context: FitContext) -> Array:
     """What a factor of q(θ) is made of."""
-    if comparison.posterior != "diagonal":
+    if context.posterior != "diagonal":
         return np.asarray(factor)
     sd = np.diag(factor)
     return np.diag(np.log(np.expm1(np.where(sd > 0, sd, START_SD))))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -15,6 +15,8 @@ from vbks.data.signals.input_summary import InputSummary
 from vbks.grammar.expression import Leaf, Product
 from vbks.kernels.layout import NOISE_SLOT, Layout, Node
 from vbks.kernels.parts import IMPOSSIBLE, Part, parts_of
+from vbks.kernels.starts.policy import StartPolicy
+from vbks.kernels.starts.suggestions import in_turn
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +30,37 @@ class Parent:
     layout: Layout
     theta: Array
     residuals: tuple[InputSummary, ...] | None = None
+
+
+def unexplained(
+    summaries: Sequence[InputSummary], parent: Parent | None, policy: StartPolicy
+) -> Sequence[InputSummary]:
+    """What the parent leaves of the target, beside the changes and periods of the target itself.
+
+    A smooth part of the parent hides periods that are longer than it is rough.
+    """
+    if parent is None or parent.residuals is None:
+        return summaries
+    known = _log_periods(parent)
+    return [
+        replace(
+            left,
+            periods=in_turn(left.periods, _far_from(known, own.periods, policy.same_period)),
+            changes=in_turn(left.changes, own.changes),
+            windows=in_turn(left.windows, own.windows),
+        )
+        for left, own in zip(parent.residuals, summaries, strict=True)
+    ]
+
+
+def _log_periods(parent: Parent) -> list[float]:
+    slots = zip(parent.layout.slots, parent.theta, strict=True)
+    return [value for slot, value in slots if slot.parameter.role == "period"]
+
+
+def _far_from(known: Sequence[float], periods: Sequence[float], distance: float) -> list[float]:
+    """Periods whose logarithms are not among the known ones."""
+    return [p for p in periods if all(abs(math.log(p) - other) > distance for other in known)]
 
 
 def inherit(layout: Layout, parent: Parent) -> dict[int, float]:

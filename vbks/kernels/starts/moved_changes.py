@@ -1,7 +1,7 @@
 """Other places for the changes of a fitted kernel.
 
-A climb moves a change only a little, and where there are several, one may end where it explains
-nothing while another place is left unexplained.
+An optimiser moves a change only a little, and where there are several, one may end where it
+explains nothing while another place is left unexplained.
 """
 
 from __future__ import annotations
@@ -16,21 +16,17 @@ from vbks.data.signals.input_summary import InputSummary
 from vbks.grammar.expression import ChangePoint, ChangeWindow
 from vbks.kernels.layout import Layout
 from vbks.kernels.parts import parts_of
-
-PLACES = 20
-"""Places that are tried for each change, evenly over the range of its input."""
-
-WINDOW_SHARE = 0.1
-"""Width of a window when it is tried in another place, as a share of the range."""
-
-PASSAGE_SHARE = 0.01
-"""Share of the range over which a change passes when it is tried in another place."""
+from vbks.kernels.starts.policy import DEFAULT, StartPolicy
 
 
 def moved_changes(
-    layout: Layout, summaries: Sequence[InputSummary], theta: Array, fixed: Sequence[int] = ()
+    layout: Layout,
+    summaries: Sequence[InputSummary],
+    theta: Array,
+    fixed: Sequence[int] = (),
+    policy: StartPolicy = DEFAULT,
 ) -> Array:
-    """θ [H] with one change in another place, for each change and place: [C, PLACES, H].
+    """θ [H] with one change in another place, for each change and place: [C, P, H].
 
     The change begins afresh there: sharp, and a window short. There are none unless an expression
     has several changes whose places are not fixed.
@@ -41,14 +37,19 @@ def moved_changes(
         if isinstance(part.node.expression, ChangePoint | ChangeWindow)
         and part.node.slots["location"][0] not in fixed
     ]
-    moved = [_moved(summaries[dim - 1], slots, theta) for dim, slots in changes]
-    return np.array(moved if len(moved) > 1 else []).reshape(-1, PLACES, len(theta))
+    moved = [_moved(summaries[dim - 1], slots, theta, policy) for dim, slots in changes]
+    return np.array(moved if len(moved) > 1 else []).reshape(
+        -1, policy.num_change_places, len(theta)
+    )
 
 
-def _moved(x: InputSummary, slots: Mapping[str, tuple[int, ...]], theta: Array) -> Array:
-    moved = np.tile(theta, (PLACES, 1))
-    moved[:, slots["location"][0]] = np.linspace(x.low, x.high, PLACES + 2)[1:-1]
-    moved[:, slots["steepness"][0]] = -math.log(PASSAGE_SHARE * x.range)
+def _moved(
+    x: InputSummary, slots: Mapping[str, tuple[int, ...]], theta: Array, policy: StartPolicy
+) -> Array:
+    num = policy.num_change_places
+    moved = np.tile(theta, (num, 1))
+    moved[:, slots["location"][0]] = np.linspace(x.low, x.high, num + 2)[1:-1]
+    moved[:, slots["steepness"][0]] = -math.log(policy.passage_share * x.range)
     if "width" in slots:
-        moved[:, slots["width"][0]] = math.log(WINDOW_SHARE * x.range)
+        moved[:, slots["width"][0]] = math.log(policy.window_share * x.range)
     return moved

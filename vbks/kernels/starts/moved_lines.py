@@ -1,7 +1,7 @@
 """Other zeros for the lines of a fitted kernel.
 
-A climb does not move the zero of a line through the data, where it would be wrong, to their other
-side: whether what it multiplies grows or shrinks along the input is decided by the start.
+An optimiser does not move the zero of a line through the data, where it would be wrong, to their
+other side: whether what it multiplies grows or shrinks along the input is decided by the start.
 """
 
 from __future__ import annotations
@@ -14,22 +14,17 @@ from vbks.arrays import Array
 from vbks.data.signals.input_summary import InputSummary
 from vbks.grammar.expression import Product
 from vbks.kernels.layout import Layout, Node
-
-PLACES = 6
-"""Zeros of a line that are tried on each side of the data, and as many inside."""
-
-REACH = 1.5
-"""Zeros of lines are tried up to this many ranges from the middle of the data."""
-
-APART = 0.25
-"""Zeros inside the data are not tried within this share of the range of the zero that the line has.
-Outside, the side on which that zero is already is not tried."""
+from vbks.kernels.starts.policy import DEFAULT, StartPolicy
 
 
 def moved_lines(
-    layout: Layout, summaries: Sequence[InputSummary], theta: Array, fixed: Sequence[int] = ()
+    layout: Layout,
+    summaries: Sequence[InputSummary],
+    theta: Array,
+    fixed: Sequence[int] = (),
+    policy: StartPolicy = DEFAULT,
 ) -> Array:
-    """θ [H] with the zero of one line in another place: [L, PLACES, H].
+    """θ [H] with the zero of one line in another place: [L, P, H].
 
     There are lists of places on each side of the data and inside, for each line. Its variance
     follows, so that the line is as large over the data as it was.
@@ -39,9 +34,9 @@ def moved_lines(
         is_line = layout.slots[location].parameter.role == "location"
         if is_line and location not in fixed and not set(scales) & set(fixed):
             x = summaries[layout.slots[location].dim or 0]
-            for places in _places(x, float(theta[location])):
+            for places in _places(x, float(theta[location]), policy):
                 moved.append(_moved(theta, location, scales, x, places))
-    return np.array(moved).reshape(len(moved), PLACES, len(theta))
+    return np.array(moved).reshape(len(moved), policy.num_line_places, len(theta))
 
 
 def _lines(node: Node, above: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
@@ -63,16 +58,18 @@ def _scales(node: Node) -> Iterator[int]:
         yield from _scales(operand)
 
 
-def _places(x: InputSummary, own: float) -> Iterator[Array]:
+def _places(x: InputSummary, own: float, policy: StartPolicy) -> Iterator[Array]:
     """Places of each kind that a line may be moved to."""
+    num = policy.num_line_places
     middle = 0.5 * (x.low + x.high)
-    beyond = np.linspace(0.5, REACH, PLACES + 1)[1:] * x.range
+    beyond = np.linspace(0.5, policy.line_reach, num + 1)[1:] * x.range
     if own > x.low:
         yield middle - beyond
     if own < x.high:
         yield middle + beyond
-    inside = np.linspace(x.low, x.high, 2 * PLACES)
-    yield np.resize(inside[np.abs(inside - own) > APART * x.range], PLACES)
+    inside = np.linspace(x.low, x.high, 2 * num)
+    least = policy.line_distance * x.range
+    yield np.resize(inside[np.abs(inside - own) > least], num)
 
 
 def _moved(

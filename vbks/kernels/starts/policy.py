@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from vbks.data.signals.policy import SignalPolicy
 
 
 @dataclass(frozen=True)
@@ -13,6 +15,9 @@ class StartPolicy:
     Lengths are in ranges or spacings of an input. A factor on a parameter is one on its value, not
     on its logarithm.
     """
+
+    signals: SignalPolicy = field(default_factory=SignalPolicy)
+    """Periods, segments and zero crossings, from which starts are made, are looked for by this."""
 
     child_share: float = 0.5
     """A child has this share of the usual starts, as its parent has found most of its values."""
@@ -120,3 +125,7 @@ class StartPolicy:
     move_schedule: tuple[tuple[int, int], ...] = ((10, 2), (25, 1))
     """After so many evaluations, so many of the starts with a moved part go on. There is one start
     for each change, two for each periodic leaf, and two or three for each line."""
+
+
+DEFAULT = StartPolicy()
+"""The policy where none is given."""

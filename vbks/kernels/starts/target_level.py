@@ -8,19 +8,22 @@ smooth terms are lost that should explain the rest.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from vbks.arrays import Array
 from vbks.data.signals.input_summary import InputSummary
 from vbks.grammar.expression import Leaf, Sum
 from vbks.kernels.layout import Layout, Node
 from vbks.kernels.registry import family_of
-
-FAR_FROM_ZERO = 10.0
-"""Means above this are too far from zero for ordinary starts: the squared mean is then more than
-three prior standard deviations above the usual variance of a term."""
+from vbks.kernels.starts.policy import DEFAULT, StartPolicy
 
 
-def start_at_level(layout: Layout, by_input: dict[int | None, InputSummary], starts: Array) -> None:
+def start_at_level(
+    layout: Layout,
+    by_input: Mapping[int | None, InputSummary],
+    starts: Array,
+    policy: StartPolicy = DEFAULT,
+) -> None:
     """Let one term of each sum in starts [S, H] explain the mean of targets that are far from zero.
 
     It begins as a constant with the square of the mean as its variance: a leaf C, or where there is
@@ -28,7 +31,7 @@ def start_at_level(layout: Layout, by_input: dict[int | None, InputSummary], sta
     product all factors begin as constants, on both sides of a change both sides do.
     """
     mean = abs(by_input[None].level)
-    if mean > FAR_FROM_ZERO and _can_be_constant(layout.root):
+    if mean > policy.far_from_zero and _can_be_constant(layout.root):
         _make_constant(layout.root, layout, by_input, starts, math.log(mean))
 
 
@@ -43,7 +46,7 @@ def _can_be_constant(node: Node) -> bool:
 def _make_constant(
     node: Node,
     layout: Layout,
-    by_input: dict[int | None, InputSummary],
+    by_input: Mapping[int | None, InputSummary],
     starts: Array,
     log_mean: float,
 ) -> None:

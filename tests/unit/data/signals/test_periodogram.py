@@ -5,6 +5,9 @@ import pytest
 
 from vbks.arrays import Array
 from vbks.data.signals.periodogram import merge_repeats, period_candidates
+from vbks.data.signals.policy import SignalPolicy
+
+ONE = SignalPolicy(max_periods=1)
 
 
 def closest(candidates: tuple[float, ...], period: float) -> float:
@@ -50,7 +53,7 @@ def test_period_candidates__finds_the_year_of_a_monthly_series(transform: np.ufu
 def test_period_candidates__has_halves_and_doubles_after_the_peaks() -> None:
     x = np.linspace(0.0, 10.0, 400)
     noise = np.random.default_rng(8).normal(size=len(x))
-    candidates = period_candidates(x, np.sin(2 * np.pi * x / 0.7) + 0.1 * noise, max_peaks=1)
+    candidates = period_candidates(x, np.sin(2 * np.pi * x / 0.7) + 0.1 * noise, ONE)
     assert abs(candidates[0] / 0.7 - 1.0) < 0.02
     assert candidates == (candidates[0], candidates[0] / 2.0, candidates[0] * 2.0)
 
@@ -60,9 +63,9 @@ def test_period_candidates__has_no_half_below_two_spacings_nor_double_beyond_hal
 ):
     x = np.arange(60.0)
     noise = np.random.default_rng(9).normal(size=len(x))
-    short = period_candidates(x, np.sin(2 * np.pi * x / 3.3) + 0.1 * noise, max_peaks=1)
+    short = period_candidates(x, np.sin(2 * np.pi * x / 3.3) + 0.1 * noise, ONE)
     assert short == (short[0], 2.0 * short[0])
-    long = period_candidates(x, np.sin(2 * np.pi * x / 22.0) + 0.1 * noise, max_peaks=1)
+    long = period_candidates(x, np.sin(2 * np.pi * x / 22.0) + 0.1 * noise, ONE)
     assert long == (long[0], 0.5 * long[0])
 
 

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from vbks.arrays import Array
-from vbks.data.signals.segments import MAX_STRETCHES, SHORTEST, segments
+from vbks.data.signals.policy import SignalPolicy
+from vbks.data.signals.segments import segments
+
+POLICY = SignalPolicy()
 
 
 def noise_with(sds: Array, seed: int = 0) -> Array:
@@ -18,7 +21,7 @@ def test_window__is_where_the_target_varies_less() -> None:
     assert windows[0].end == pytest.approx(5.0, abs=0.2)
     assert windows[0].middle == pytest.approx(4.0, abs=0.2)
     assert windows[0].width == pytest.approx(2.0, abs=0.3)
-    assert len(windows) <= MAX_STRETCHES
+    assert len(windows) <= POLICY.max_segments
     assert all(0.0 < point < 10.0 for point in points)
 
 
@@ -35,7 +38,7 @@ def test_noise_alone__has_none(seed: int) -> None:
     assert segments(x, noise_with(np.ones(250), seed)) == ((), ())
 
 
-def test_flat_stretch__counts_although_it_has_no_variance() -> None:
+def test_flat_segment__counts_although_it_has_no_variance() -> None:
     x = np.arange(120.0)
     y = noise_with(np.where((x > 40) & (x < 80), 0.0, 1.0))
     _, windows = segments(x, y)
@@ -50,6 +53,6 @@ def test_order_and_repeats_of_rows__do_not_matter() -> None:
     assert segments(x[order], y[order]) == segments(x, y)
 
 
-@pytest.mark.parametrize("y", [np.zeros(200), np.arange(3.0 * SHORTEST)])
+@pytest.mark.parametrize("y", [np.zeros(200), np.arange(3.0 * POLICY.min_steps)])
 def test_nothing_is_said__of_constant_or_few_targets(y: Array) -> None:
     assert segments(np.arange(float(len(y))), y) == ((), ())

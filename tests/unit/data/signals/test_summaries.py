@@ -5,7 +5,7 @@ import pytest
 from support.rows import periodic_times_line
 
 from vbks.data.signals.input_summary import InputSummary
-from vbks.data.signals.summaries import pooled, quiet_places, summarise_inputs
+from vbks.data.signals.summaries import pooled, summarise_inputs, zero_crossings
 
 
 def test_summarise_inputs__of_each_input_has_range_spacing_and_periods() -> None:
@@ -27,34 +27,34 @@ def test_summarise_inputs__takes_repeats_as_one_value() -> None:
 @pytest.mark.parametrize("zero", [-0.6, 0.0, 0.4])
 def test_summarise_inputs__finds_where_a_line_that_multiplies_is_zero(zero: float) -> None:
     (summary,) = summarise_inputs(*periodic_times_line(0.5, zero))
-    assert summary.quiet[0].place == pytest.approx(zero, abs=0.1)
+    assert summary.crossings[0].place == pytest.approx(zero, abs=0.1)
 
 
 @pytest.mark.parametrize("period", [0.5, 1.1])
 def test_summarise_inputs__finds_the_period_beside_a_line(period: float) -> None:
     (summary,) = summarise_inputs(*periodic_times_line(period, 0.0))
-    assert min(abs(np.log(summary.quiet[0].periods) - np.log(period))) < 0.15
+    assert min(abs(np.log(summary.crossings[0].periods) - np.log(period))) < 0.15
 
 
-def test_quiet_places__are_not_led_astray_by_one_loud_end() -> None:
+def test_zero_crossings__are_not_led_astray_by_one_loud_end() -> None:
     """The lowest point of a parabola through the squares is far from zero here."""
     x = np.linspace(-1.0, 1.0, 400)
     wave = np.sin(20.0 * x) + np.where(x > 0.7, 2.0, 0.0)
     curvature, slope, _ = np.polyfit(x, (x * wave) ** 2, 2)
     assert -0.5 * slope / curvature < -0.2
-    assert quiet_places(x, x * wave)[0] == pytest.approx(0.0, abs=0.05)
+    assert zero_crossings(x, x * wave)[0] == pytest.approx(0.0, abs=0.05)
 
 
-def test_quiet_places__may_be_outside_of_the_data() -> None:
+def test_zero_crossings__may_be_outside_of_the_data() -> None:
     rng = np.random.default_rng(0)
     x = np.linspace(0.0, 1.0, 500)
-    (place, *_) = quiet_places(x, (x + 0.3) * rng.normal(size=500))
+    (place, *_) = zero_crossings(x, (x + 0.3) * rng.normal(size=500))
     assert place == pytest.approx(-0.3, abs=0.1)
 
 
 @pytest.mark.parametrize("y", [np.zeros(100), np.ones(100)])
-def test_quiet_places__a_steady_target_has_none(y: np.ndarray) -> None:
-    assert quiet_places(np.linspace(0.0, 1.0, 100), y) == ()
+def test_zero_crossings__a_steady_target_has_none(y: np.ndarray) -> None:
+    assert zero_crossings(np.linspace(0.0, 1.0, 100), y) == ()
 
 
 def test_summarise_inputs__has_changes_and_windows() -> None:

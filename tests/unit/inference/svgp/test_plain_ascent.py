@@ -47,7 +47,7 @@ def bound(state, num_samples=16):
         theta = theta + np.einsum("khj,sj->ksh", factor, eta)
         extra = entropy(factor, stage.priors.used)
     q = Moments.of_root(tf.convert_to_tensor(state.mean), tf.linalg.band_part(state.root, -1, 0))
-    value = stage.at(theta).slopes([stage.comparison.data.arrays()], q).value.numpy()
+    value = stage.at(theta).slopes([stage.context.data.arrays()], q).value.numpy()
     rows = np.repeat(np.arange(K), num_samples)
     log_prior, _ = stage.priors.log_density(rows, theta.reshape(-1, H))
     return value.mean(axis=1) + log_prior.reshape(K, -1).mean(axis=1) + extra

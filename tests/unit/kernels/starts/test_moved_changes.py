@@ -5,7 +5,10 @@ import pytest
 
 from vbks.data.signals.input_summary import InputSummary
 from vbks.kernels.layout import lay_out
-from vbks.kernels.starts.moved_changes import PLACES, moved_changes
+from vbks.kernels.starts.moved_changes import moved_changes
+from vbks.kernels.starts.policy import StartPolicy
+
+PLACES = StartPolicy().num_change_places
 
 LINE = (InputSummary(-1.7, 1.7, 0.02),)
 

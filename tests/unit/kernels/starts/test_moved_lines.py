@@ -8,7 +8,10 @@ import pytest
 from vbks.data.signals.input_summary import InputSummary
 from vbks.kernels.bank.bank import Bank
 from vbks.kernels.layout import lay_out
-from vbks.kernels.starts.moved_lines import PLACES, moved_lines
+from vbks.kernels.starts.moved_lines import moved_lines
+from vbks.kernels.starts.policy import StartPolicy
+
+PLACES = StartPolicy().num_line_places
 
 LINE = (InputSummary(-1.7, 1.7, 0.1),)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from vbks.data.signals.input_summary import InputSummary
+from vbks.kernels.bank.bank import Bank
 from vbks.kernels.layout import NOISE_SLOT, lay_out
-from vbks.kernels.starts.moved_periods import MOST_PERIODS, moved_periods
+from vbks.kernels.starts.moved_periods import halved_periods, moved_periods
+from vbks.kernels.starts.policy import StartPolicy
 
 LINE = (InputSummary(-1.7, 1.7, 0.1),)
 """17 cycles at most."""
@@ -61,4 +63,26 @@ def test_moved_periods__are_along_the_input_of_the_wave() -> None:
 def test_moved_periods__are_not_too_many() -> None:
     layout = lay_out("PER")
     moved = moved_periods(layout, (InputSummary(0.0, 1.0, 1e-4),), layout.prior_mean)
-    assert moved.shape[1] == MOST_PERIODS
+    assert moved.shape[1] == StartPolicy().max_periods
+
+
+def test_halved_periods__are_one_for_each_wave_and_as_smooth():
+    layout = lay_out("SE + PER * PER0")
+    theta = layout.prior_mean + 0.1 * np.arange(len(layout))
+    halves = halved_periods(layout, theta)
+    periods = [k for k, name in enumerate(layout.names) if name.endswith("period")]
+    assert halves.shape == (len(periods), len(layout)) == (2, len(theta))
+    np.testing.assert_allclose((halves - theta)[[0, 1], periods], -np.log(2.0))
+    assert (halves != theta).sum() == 4
+    alone = lay_out("PER")
+    own = alone.prior_mean
+    apart = 1e-3 * np.exp(own[alone.names.index(".period")])
+    rows = np.stack([own, *halved_periods(alone, own)])
+    K = Bank(["PER", "PER"])(rows, np.array([[0.0], [apart]])).numpy()
+    falls = 1.0 - K[:, 0, 1] / K[:, 0, 0]
+    np.testing.assert_allclose(falls[1], falls[0], rtol=1e-3)
+
+
+def test_halved_periods__are_none_without_waves():
+    layout = lay_out("SE * LIN")
+    assert halved_periods(layout, layout.prior_mean).shape == (0, len(layout))

@@ -17,16 +17,15 @@ from vbks.grammar.canonical import arrange
 from vbks.grammar.moves import children
 from vbks.grammar.parser import parse
 from vbks.grammar.space import K144
-from vbks.kernels.bank.bank import Bank
 from vbks.kernels.layout import Layout, lay_out
 from vbks.kernels.starts.first_steps import start_scales
+from vbks.kernels.starts.policy import StartPolicy
 from vbks.kernels.starts.starts import (
-    CLIP_IN_SDS,
     Parent,
     candidate_rng,
     draw_starts,
-    halved_periods,
     long_to_short,
+    start_names,
 )
 
 LINE = (InputSummary(-1.7, 1.7, 0.02, (0.3, 0.5, 0.15)),)
@@ -49,7 +48,7 @@ def parent_of(text: str, num_inputs: int = 1) -> Parent:
 
 def is_within_bounds(layout: Layout, theta: Array) -> bool:
     distance = abs(theta - layout.prior_mean) / layout.prior_sd
-    return bool((distance <= CLIP_IN_SDS + 1e-9).all())
+    return bool((distance <= StartPolicy().clip_in_sds + 1e-9).all())
 
 
 def values(layout: Layout, theta: Array, suffix: str) -> list[float]:
@@ -270,7 +269,7 @@ def test_draw_starts__ignore_values_of_a_parent_that_failed() -> None:
     assert np.isfinite(starts_of(layout_of("SE + PER"), 4, broken)).all()
 
 
-def test_draw_starts__some_begin_where_the_target_is_quiet() -> None:
+def test_draw_starts__some_begin_where_the_target_crosses_zero() -> None:
     summaries = summarise_inputs(*periodic_times_line(1.1, 0.3))
     layout = lay_out("LIN * (PER + RQ)")
     starts = draw_starts(layout, summaries, 8, np.random.default_rng(0))
@@ -278,7 +277,7 @@ def test_draw_starts__some_begin_where_the_target_is_quiet() -> None:
         next(i for i, name in enumerate(layout.names) if name.endswith(end))
         for end in ("location", "period")
     )
-    (first, periods), (second, others), *_ = summaries[0].quiet
+    (first, periods), (second, others), *_ = summaries[0].crossings
     np.testing.assert_allclose(starts[[2, 3], location], [first, second])
     np.testing.assert_allclose(np.exp(starts[[2, 3], period]), [periods[0], others[0]])
 
@@ -288,15 +287,15 @@ def test_draw_starts__a_trend_of_its_own_does_not() -> None:
     layout = lay_out("LIN + PER")
     starts = draw_starts(layout, summaries, 8, np.random.default_rng(0))
     location = next(i for i, name in enumerate(layout.names) if name.endswith("location"))
-    assert not np.isin(starts[:, location], [place for place, _ in summaries[0].quiet]).any()
+    assert not np.isin(starts[:, location], [place for place, _ in summaries[0].crossings]).any()
 
 
-def test_start_scales__are_small_for_lines_that_start_at_the_quiet_place() -> None:
+def test_start_scales__are_small_for_lines_that_start_at_a_zero_crossing() -> None:
     summaries = summarise_inputs(*periodic_times_line(1.1, 0.3))
     layout = lay_out("LIN * SE")
     location = next(i for i, name in enumerate(layout.names) if name.endswith("location"))
     starts = np.zeros((2, len(layout)))
-    starts[1, location] = summaries[0].quiet[0].place
+    starts[1, location] = summaries[0].crossings[0].place
     scales = start_scales(layout, summaries, starts)
     assert scales[1, location] < 0.2
     assert scales[0, location] == 1.0
@@ -358,7 +357,7 @@ def test_draw_starts__changes_begin_where_the_data_show_some() -> None:
     assert starts[2, place] not in (0.4, -0.6)
 
 
-def test_draw_starts__windows_have_the_width_of_stretches() -> None:
+def test_draw_starts__windows_have_the_width_of_segments() -> None:
     layout = lay_out("CW[1](SE, C)")
     starts = draw_starts(layout, CHANGING, 4, np.random.default_rng(0))
     location, width = (layout.names.index(name) for name in (".location", ".width"))
@@ -388,28 +387,6 @@ def test_start_scales__of_changes_are_small() -> None:
     scales = start_scales(layout, CHANGING, starts)[0]
     assert scales[layout.names.index(".location")] == pytest.approx(0.05 * 3.4)
     assert scales[layout.names.index(".width")] == pytest.approx(0.05 * 3.4 / 0.5)
-
-
-def test_halved_periods__are_one_for_each_wave_and_as_smooth():
-    layout = lay_out("SE + PER * PER0")
-    theta = layout.prior_mean + 0.1 * np.arange(len(layout))
-    halves = halved_periods(layout, theta)
-    periods = [k for k, name in enumerate(layout.names) if name.endswith("period")]
-    assert halves.shape == (len(periods), len(layout)) == (2, len(theta))
-    np.testing.assert_allclose((halves - theta)[[0, 1], periods], -np.log(2.0))
-    assert (halves != theta).sum() == 4
-    alone = lay_out("PER")
-    own = alone.prior_mean
-    apart = 1e-3 * np.exp(own[alone.names.index(".period")])
-    rows = np.stack([own, *halved_periods(alone, own)])
-    K = Bank(["PER", "PER"])(rows, np.array([[0.0], [apart]])).numpy()
-    falls = 1.0 - K[:, 0, 1] / K[:, 0, 0]
-    np.testing.assert_allclose(falls[1], falls[0], rtol=1e-3)
-
-
-def test_halved_periods__are_none_without_waves():
-    layout = lay_out("SE * LIN")
-    assert halved_periods(layout, layout.prior_mean).shape == (0, len(layout))
 
 
 def test_draw_starts__one_goes_from_long_to_short_terms_of_a_sum() -> None:
@@ -457,3 +434,62 @@ def test_draw_starts__one_has_several_line_factors_grow_from_before_the_data() -
     x = LINE[0]
     expected = [x.low - 0.25 * x.range, x.low - 0.75 * x.range]
     np.testing.assert_allclose(starts[2, places], expected)
+
+
+NAMES = (
+    "from the data",
+    "near the data",
+    "drawn",
+    "near the data",
+    "rougher",
+    "near the data",
+    "noise with memory",
+    "long to short",
+    "drawn",
+)
+
+
+def test_start_names__tell_what_each_start_is() -> None:
+    assert start_names(lay_out("SE + SE * PER + RQ"), LINE, 9) == NAMES
+    plain = (*NAMES[:4], "drawn", "near the data", "drawn", "near the data")
+    assert start_names(lay_out("PER"), LINE, 8) == plain
+    assert start_names(lay_out("PER"), LINE, 0) == ()
+
+
+def test_start_names__tell_of_lines_before_the_data_and_of_separate_places() -> None:
+    assert start_names(lay_out("(C + LIN) * (SE + LIN)"), LINE, 3)[2] == "lines before the data"
+    often = (InputSummary(-1.0, 1.0, 0.2, repeats=8.0),)
+    assert start_names(lay_out("SE"), often, 9)[8] == "separate places"
+
+
+def test_start_names__tell_of_zero_crossings() -> None:
+    summaries = summarise_inputs(*times_line(1.1, 0.3))
+    names = start_names(lay_out("LIN * (PER + RQ)"), summaries, 8)
+    assert names == (
+        "from the data",
+        "near the data",
+        "from the data, at zero crossings",
+        "from the data, at zero crossings",
+        "rougher",
+        "near the data",
+        "noise with memory, at zero crossings",
+        "near the data, at zero crossings",
+    )
+
+
+def test_start_names__tell_what_is_inherited() -> None:
+    names = start_names(lay_out("PER + SE"), LINE, 8, parent_of("PER"))
+    assert names == (
+        "inherited, from the data",
+        "inherited, noise with memory",
+        "inherited, drawn",
+        "inherited, near the data",
+        *NAMES[:4],
+    )
+
+
+@pytest.mark.parametrize("num", [0, 1, 3, 10])
+@pytest.mark.parametrize("parent", [None, "SE", "SE + PER"])
+def test_start_names__are_as_many_as_starts(num: int, parent: str | None) -> None:
+    layout, known = lay_out("SE + PER"), None if parent is None else parent_of(parent)
+    assert len(start_names(layout, LINE, num, known)) == num == len(starts_of(layout, num, known))
