@@ -238,7 +238,13 @@ def docstrings(path):
     )
 
 
-WITHOUT_BEHAVIOUR = {"arrays", "version", "inference/svgp/policy", "kernels/starts/policy"}
+WITHOUT_BEHAVIOUR = {
+    "arrays",
+    "data/signals/policy",
+    "inference/svgp/policy",
+    "kernels/starts/policy",
+    "version",
+}
 """Modules of names, types and numbers alone, of which there is nothing to test."""
 
 TESTED_THROUGH = {
@@ -267,6 +273,8 @@ TESTED_THROUGH = {
     "kernels/gpflow/linear": "kernels/gpflow/test_kernels",
     "kernels/gpflow/opaque": "kernels/gpflow/test_conversion",
     "kernels/gpflow/reading": "kernels/gpflow/test_conversion",
+    "kernels/starts/crossings": "kernels/starts/test_starts",
+    "kernels/starts/proposals": "kernels/starts/test_starts",
     "planning": "execution/test_dry_run",
     "policies": "test_config",
     "predict/graphs/mixture": "predict/test_serving",

@@ -146,7 +146,8 @@ class FitContext:
         if self.inducing is not None:
             return self.inducing
         X, _ = self.data.sample(self.screening.summary_rows, self.rng(Seed.SUMMARY_ROWS))
-        return choose_inducing(X, self.num_inducing, self.rng(Seed.INDUCING))
+        rng = self.rng(Seed.INDUCING)
+        return choose_inducing(X, self.num_inducing, rng, self.screening.inducing)
 
     @cached_property
     def summaries(self) -> tuple[InputSummary, ...]:
@@ -247,7 +248,8 @@ class FitContext:
         if self.screens_exactly:
             return _exact(rows, jitter)
         X, y = rows.arrays()
-        Z = choose_inducing(X, self._screening_inducing(len(X)), self.rng(Seed.SCREENING_INDUCING))
+        num, rng = self._screening_inducing(len(X)), self.rng(Seed.SCREENING_INDUCING)
+        Z = choose_inducing(X, num, rng, self.screening.inducing)
         targets = self.likelihood.pseudo_targets(y)
         jitter = max(jitter, self.screening_jitter)
         return CollapsedEvidence(X, targets, Z, jitter, rows.known_noise)

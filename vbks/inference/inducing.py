@@ -10,39 +10,53 @@ k-means++.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from vbks.arrays import Array, Rows
 from vbks.errors import DataError
 
-BLOCK_SHARE = 1 / 16
-"""Share of the points that are consecutive rows. The VBKS authors took half of 800, but a point of
-the block is missing from the spread: with 50 to 200 points on 1,500 and 4,000 rows, and kernels
-with periods of 4 to 170 rows, bounds with a sixteenth were the best or close to it, and with a half
-up to hundreds of times further from the evidence."""
-
-BLOCK_START = 0.4
-"""Where the block begins, as a share of the rows: where the VBKS authors begin theirs."""
-
-SHAKE = 0.5
-"""Share of its segment of rows in which a spread point falls at random. Evenly spaced points all
-see the same phase of a period that divides their spacing, such as a day; points drawn from the
-whole segment leave gaps that cost short lengthscales more."""
-
-LENGTHSCALE = 0.25
-"""Lengthscale of the greedy choice on standardised inputs, times √D as distances grow with it: a
-shorter one chooses like chance, and one of a half runs out of variance at 300 points in 2-D."""
-
-POOL = 5000
-"""Rows that the greedy choice looks at, drawn at random: 1,000 of them are chosen within two
-seconds, and a million rows would take minutes."""
-
 LEAST_VARIANCE = 1e-8
-"""Variance below which the chosen rows determine a row: the jitter of the bound hides the rest."""
+"""Below this variance the chosen rows determine a row: the jitter of the bound hides the rest, so
+that it is a numerical constant."""
 
 
-def choose_inducing(X: Array, num: int, rng: np.random.Generator) -> Array:
+@dataclass(frozen=True)
+class InducingPolicy:
+    """What trades time for quality in the choice of inducing inputs."""
+
+    block_share: float = 1 / 16
+    """This share of the points are consecutive rows. The VBKS authors took half of 800, but a point
+    of the block is missing from the spread: with 50 to 200 points on 1,500 and 4,000 rows, and
+    kernels with periods of 4 to 170 rows, bounds with a sixteenth were the best or close to it, and
+    with a half up to hundreds of times further from the evidence."""
+
+    block_start: float = 0.4
+    """The block begins after this share of the rows, where the VBKS authors begin theirs."""
+
+    shake: float = 0.5
+    """A spread point falls at random into this share of its segment of rows. Evenly spaced points
+    all see the same phase of a period that divides their spacing, such as a day; points drawn from
+    the whole segment leave gaps that cost short lengthscales more."""
+
+    lengthscale: float = 0.25
+    """The greedy choice has this lengthscale on standardised inputs, times √D as distances grow
+    with it: a shorter one chooses like chance, and one of a half runs out of variance at 300 points
+    in 2-D."""
+
+    pool: int = 5000
+    """The greedy choice is among this many rows, drawn at random: 1,000 of them are chosen within
+    two seconds, and a million rows would take minutes."""
+
+
+DEFAULT = InducingPolicy()
+"""The policy where none is given."""
+
+
+def choose_inducing(
+    X: Array, num: int, rng: np.random.Generator, policy: InducingPolicy = DEFAULT
+) -> Array:
     """Inducing inputs Z [M, D] among the standardised rows X [n, D], no two of them the same.
 
     M is ``num``, or the number of distinct rows where that is less: then Z is all of them, and the
@@ -55,11 +69,13 @@ def choose_inducing(X: Array, num: int, rng: np.random.Generator) -> Array:
     if num >= len(distinct):
         return distinct
     if X.shape[1] == 1:
-        return np.asarray(distinct[_ranks(len(distinct), num, rng)])
-    return _greedy_inducing(distinct, num, rng)
+        return np.asarray(distinct[_ranks(len(distinct), num, rng, policy)])
+    return _greedy_inducing(distinct, num, rng, policy)
 
 
-def authors_inducing(X: Array, num: int, rng: np.random.Generator) -> Array:
+def authors_inducing(
+    X: Array, num: int, rng: np.random.Generator, policy: InducingPolicy = DEFAULT
+) -> Array:
     """Inducing inputs Z [M, D] as the authors of VBKS choose them, no two of them the same.
 
     With one input, half are evenly spaced in rank and half are consecutive rows from 40 % of them
@@ -72,14 +88,14 @@ def authors_inducing(X: Array, num: int, rng: np.random.Generator) -> Array:
         return distinct
     if X.shape[1] > 1:
         return np.asarray(rng.permutation(distinct)[:num])
-    start = int(BLOCK_START * len(distinct))
+    start = int(policy.block_start * len(distinct))
     block = np.arange(start, min(start + num // 2, len(distinct)))
     outside = np.setdiff1d(np.arange(len(distinct)), block)
     even = np.linspace(0, len(outside) - 1, num - len(block)).round().astype(np.intp)
     return np.asarray(distinct[np.union1d(outside[even], block)])
 
 
-def greedy_rows(X: Array, num: int) -> Rows:
+def greedy_rows(X: Array, num: int, policy: InducingPolicy = DEFAULT) -> Rows:
     """The rows that leave least variance, one after the other: [m], m ≤ num.
 
     Each is the row of largest variance given those before, under an SE kernel: the next pivot of an
@@ -94,40 +110,42 @@ def greedy_rows(X: Array, num: int) -> Rows:
         if variance[pivot] < LEAST_VARIANCE:
             break
         known = factor[: len(chosen)]
-        column = _covariance(X, X[pivot]) - known[:, pivot] @ known
+        column = _covariance(X, X[pivot], policy.lengthscale) - known[:, pivot] @ known
         factor[len(chosen)] = column / math.sqrt(variance[pivot])
         variance -= factor[len(chosen)] ** 2
         chosen.append(pivot)
     return np.array(chosen, dtype=np.intp)
 
 
-def _covariance(X: Array, x: Array) -> Array:
+def _covariance(X: Array, x: Array, share: float) -> Array:
     """SE kernel of variance 1 between rows X [n, D] and one row x [D]: [n]."""
-    lengthscale = LENGTHSCALE * math.sqrt(X.shape[1])
+    lengthscale = share * math.sqrt(X.shape[1])
     return np.asarray(np.exp(-0.5 * np.sum(((X - x) / lengthscale) ** 2, axis=1)))
 
 
-def _greedy_inducing(distinct: Array, num: int, rng: np.random.Generator) -> Array:
+def _greedy_inducing(
+    distinct: Array, num: int, rng: np.random.Generator, policy: InducingPolicy
+) -> Array:
     """Greedy rows first, then rows at random where the chosen ones determine all others."""
-    pool = rng.permutation(distinct)[: max(POOL, num)]
-    chosen = greedy_rows(pool, num)
+    pool = rng.permutation(distinct)[: max(policy.pool, num)]
+    chosen = greedy_rows(pool, num, policy)
     others = np.delete(pool, chosen, axis=0)
     return np.concatenate([pool[chosen], others[: num - len(chosen)]])
 
 
-def _ranks(size: int, num: int, rng: np.random.Generator) -> Rows:
+def _ranks(size: int, num: int, rng: np.random.Generator, policy: InducingPolicy) -> Rows:
     """Ranks of ``num`` of ``size`` sorted rows: a block of neighbours, and the others spread."""
-    start = int(BLOCK_START * size)
-    block = np.arange(start, start + int(BLOCK_SHARE * num))
+    start = int(policy.block_start * size)
+    block = np.arange(start, start + int(policy.block_share * num))
     outside = np.setdiff1d(np.arange(size), block)
-    return np.union1d(outside[_spread(len(outside), num - len(block), rng)], block)
+    return np.union1d(outside[_spread(len(outside), num - len(block), rng, policy.shake)], block)
 
 
-def _spread(size: int, num: int, rng: np.random.Generator) -> Rows:
+def _spread(size: int, num: int, rng: np.random.Generator, shake: float) -> Rows:
     """Places among ``size``: both ends and one place in each of num − 2 equal segments between."""
     if num == 1:
         return np.array([size // 2])
     edges = 1 + np.arange(num - 1) * (size - 2) // max(num - 2, 1)
-    share = 0.5 + SHAKE * rng.uniform(-0.5, 0.5, size=num - 2)
+    share = 0.5 + shake * rng.uniform(-0.5, 0.5, size=num - 2)
     inner = edges[:-1] + np.floor(share * np.diff(edges)).astype(np.intp)
     return np.concatenate([[0], inner, [size - 1]])

@@ -17,14 +17,16 @@ from vbks.kernels.layout import NOISE_SLOT, Layout, Node
 from vbks.kernels.parameters import FlatPrior
 
 NUM_SAMPLES = 20
-"""Samples of θ, as in BOMS; with twice as many, distances tell evidences hardly better."""
+"""Distances are averaged over this many samples of θ where nobody says how many, as in BOMS; with
+twice as many, they tell evidences hardly better."""
 
 NUM_ROWS = 24
-"""Rows at whose inputs targets are compared. Determinants of all pairs of K144 then take three
-seconds, and from 64 rows of the airline passengers evidences are predicted no better."""
+"""Targets are compared at the inputs of this many rows where nobody says how many. Determinants of
+all pairs of K144 then take three seconds, and from 64 rows of the airline passengers evidences are
+predicted no better."""
 
 JITTER = 1e-6
-"""What is added to a diagonal, as a share of its mean."""
+"""This share of its mean is added to a diagonal: a numerical constant."""
 
 
 def prior_grams(

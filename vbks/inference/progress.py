@@ -24,13 +24,15 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 REFRESH_SECONDS = 0.25
-"""Least time between two drawings: faster than anyone reads, slower than a terminal minds."""
+"""Two drawings are at least this far apart: faster than anyone reads, slower than a terminal
+minds."""
 
 NUM_BEST = 5
-"""Candidates that are shown: enough to see how close they are, few enough for a small window."""
+"""This many candidates are shown: enough to see how close they are, few enough for a small
+window."""
 
 BAR_WIDTH = 30
-"""Columns of the bar; the words beside it fit a window of 100."""
+"""The bar has this many columns; the words beside it fit a window of 100."""
 
 P = ParamSpec("P")
 

@@ -96,7 +96,8 @@ def screen_before_svgp(chunk: Sequence[Candidate], context: FitContext) -> list[
     X, y = rows.arrays()
     Z = context.Z
     if len(Z) > policy.second_screening_inducing:
-        Z = choose_inducing(X, policy.second_screening_inducing, context.rng(Seed.SECOND_SCREENING))
+        rng = context.rng(Seed.SECOND_SCREENING)
+        Z = choose_inducing(X, policy.second_screening_inducing, rng, policy.inducing)
     jitter = max(context.screening_jitter, highest_jitter(chunk))
     targets = context.likelihood.pseudo_targets(y)
     evidence = CollapsedEvidence(X, targets, Z, jitter, rows.known_noise)

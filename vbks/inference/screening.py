@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from vbks.inference.approximations.importance import ImportancePolicy
+from vbks.inference.inducing import InducingPolicy
 from vbks.inference.optim.halving import Schedule
 
 RungRows = Literal["screening", "intermediate", "all"]
@@ -218,6 +219,9 @@ class ScreeningPolicy:
 
     earlier_modes: int = 2
     """A fit goes on from up to this many modes of an earlier one: a third has hardly any weight."""
+
+    inducing: InducingPolicy = field(default_factory=InducingPolicy)
+    """Inducing inputs are chosen by this."""
 
     summary_rows: int = 20_000
     """Periods are sought in up to this many rows: their periodogram takes a fraction of a

@@ -64,7 +64,7 @@ def bayesian_optimisation(
     strategy = BayesianOptimisation(
         rows.num_inputs,
         pool=tuple(space),
-        grams=partial(prior_grams, comparison=comparison),
+        grams=partial(prior_grams, context=comparison),
         seed=training.seed,
     )
     state, seconds, best = SearchState(), time.perf_counter() - began, None

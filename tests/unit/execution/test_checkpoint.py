@@ -110,7 +110,7 @@ def test_candidate__comes_back_as_it_was(tmp_path: Path) -> None:
     ((_, (other,)),) = opened(tmp_path, Counted(0)).run(quick_work(1, looked))
     for name in ("thetas", "values", "factor"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
-    for name in ("jitter", "converged", "race", "reason", "seconds", "restarts", "layout"):
+    for name in ("jitter", "converged", "pruning", "reason", "seconds", "restarts", "layout"):
         assert getattr(one, name) == getattr(other, name)
 
 

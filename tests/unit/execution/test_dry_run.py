@@ -103,7 +103,7 @@ def test_more_devices__have_all_candidates_once_and_less_to_do_each() -> None:
     )  # fmt: skip
     assert [plan.num_workers for plan in plans] == [1, 4, 8]
     for plan in plans:
-        for stage in ("screening", "optimisation", "finalising"):
+        for stage in ("screening", "SVGP steps", "finalising"):
             own = [p.candidates for p in plan.placements if p.stage == stage]
             assert sorted(sum(own, ())) == sorted(map(str, vbks.K144))
         assert {p.worker for p in plan.placements} == set(plan.workers)

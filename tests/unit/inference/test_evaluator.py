@@ -15,7 +15,7 @@ from support import rows
 from vbks import K144
 from vbks.arrays import Array
 from vbks.data.training import prepare
-from vbks.errors import DataError, GrammarError
+from vbks.errors import DataError, GrammarError, SettingsError
 from vbks.grammar.expression import Expression
 from vbks.grammar.parser import parse
 from vbks.inference import finalise, rungs
@@ -655,7 +655,7 @@ def test_wrong_data__is_refused_before_any_work(no_work: None, data: Any, messag
 def test_wrong_settings__are_refused_before_any_work(
     no_work: None, settings: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(DataError, match=message):
+    with pytest.raises((DataError, SettingsError), match=message):
         fit(["SE"], **settings)
 
 

@@ -5,14 +5,14 @@ from sklearn.cluster import kmeans_plusplus
 from vbks.errors import DataError
 from vbks.grammar.parser import parse
 from vbks.inference.inducing import (
-    BLOCK_SHARE,
-    BLOCK_START,
-    LENGTHSCALE,
+    InducingPolicy,
     choose_inducing,
     greedy_rows,
 )
 from vbks.inference.objectives.evidence import CollapsedEvidence, ExactEvidence
 from vbks.kernels.bank.bank import Bank
+
+POLICY = InducingPolicy()
 
 
 def rows(num_rows, num_inputs, seed=0):
@@ -41,7 +41,7 @@ def trace_error(X, Z, lengthscale):
 
 def greedy_twin(X, num):
     """Rows of largest k(x, x) − k(x, Z) k(Z, Z)⁻¹ k(Z, x), each from a fresh inverse."""
-    K = se(X, X, LENGTHSCALE * np.sqrt(X.shape[1]))
+    K = se(X, X, POLICY.lengthscale * np.sqrt(X.shape[1]))
     chosen = []
     for _ in range(num):
         inverse = np.linalg.inv(K[np.ix_(chosen, chosen)])
@@ -117,8 +117,8 @@ def test_points_of_one_input__are_sorted_and_reach_both_ends(num):
 def test_points_of_one_input__have_a_block_of_neighbours(num):
     X = np.linspace(-1.7, 1.7, 1000)[:, None]
     ranks = np.searchsorted(X[:, 0], choose(X, num)[:, 0])
-    start = int(BLOCK_START * 1000)
-    block = np.arange(start, start + int(BLOCK_SHARE * num))
+    start = int(POLICY.block_start * 1000)
+    block = np.arange(start, start + int(POLICY.block_share * num))
     assert len(block) >= 2
     assert np.isin(block, ranks).all()
 
@@ -139,7 +139,7 @@ def test_points_of_one_input__leave_no_wide_gaps():
 def test_points_of_one_input__do_not_fall_in_step_with_a_period(period):
     """928 rows are 92 stretches of ten, both ends and a block of six."""
     Z = choose(np.arange(928.0)[:, None], 100)[:, 0]
-    start = int(BLOCK_START * 928)
+    start = int(POLICY.block_start * 928)
     spread = Z[(start > Z) | (start + 6 <= Z)]
     assert len(np.unique(spread % period)) >= 0.6 * period
 
@@ -178,6 +178,6 @@ def test_rows_that_are_all_close__are_filled_up_at_random():
     assert len(as_set(choose(X, 20))) == 20
 
 
-def test_more_points_than_the_pool__are_chosen_from_more_rows(monkeypatch):
-    monkeypatch.setattr("vbks.inference.inducing.POOL", 10)
-    assert len(as_set(choose(rows(40, 2), 25))) == 25
+def test_more_points_than_the_pool__are_chosen_from_more_rows():
+    small, rng = InducingPolicy(pool=10), np.random.default_rng(0)
+    assert len(as_set(choose_inducing(rows(40, 2), 25, rng, small))) == 25

@@ -14,10 +14,12 @@ from vbks.inference.likelihoods.likelihood import Likelihood
 from vbks.kernels.gpflow.bank import KernelBank
 
 STEP = 1e-4
-"""Step of the differences of covariances; their error, about as large, does not matter here."""
+"""Differences of covariances are over this step: a numerical constant, whose error, about as large,
+does not matter here."""
 
 ELEMENTS_AT_ONCE = 8_000_000
-"""Numbers in the covariances that are in memory together, 64 MB."""
+"""Covariances with up to this many numbers are in memory together: 64 MB, a constant of
+machines."""
 
 
 def expected_information(

@@ -11,12 +11,12 @@ from vbks.inference.objectives.log_posterior import LogPosterior
 from vbks.kernels.priors import Priors
 
 STEP = 1e-4
-"""Step of the differences of gradients, on a logarithmic scale: the curvature is off by about its
-square, and by rounding errors divided by it."""
+"""Differences of gradients are over this step on a logarithmic scale: a numerical constant. The
+curvature is off by about its square, and by rounding errors divided by it."""
 
 LEAST_PRECISION = 1e-2
 """Curvatures below this, or below the prior's least if that is more, are taken as that: data seldom
-tell less than the prior, and a negative curvature is a saddle."""
+tell less than the prior, and a negative curvature is a saddle. It is a numerical constant."""
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,12 @@ from vbks.kernels.parameters import Prior
 from vbks.kernels.priors import Priors, slot_priors
 
 REBUILD_BELOW = 0.7
-"""Share of rows still at work below which the others leave the bank."""
+"""Rows that are done leave the bank once fewer than this share of all are at work: a constant of
+the implementation, as a new bank takes time, too."""
 
 ELEMENTS_AT_ONCE = 2_000_000
-"""Numbers in the kernel matrices that are computed together. 16 MB stay in the cache between the
-passes over them; four times as much takes nearly twice as long."""
+"""Kernel matrices with up to this many numbers are computed together: a constant of machines. 16 MB
+stay in the cache between the passes over them; four times as much takes nearly twice as long."""
 
 
 class Evidence(Protocol):

@@ -10,11 +10,11 @@ from vbks.arrays import Array, Mask, Rows
 
 SAME_LOSS = 0.1
 """Restarts have found the same optimum if their losses differ by less than this, in nats, and no
-entry of θ by more than `SAME_THETA`."""
+entry of θ by more than `SAME_THETA`: a tolerance."""
 
 SAME_THETA = 0.15
 """Restarts have found the same optimum if no entry of θ differs by more than this, a sixth on a
-logarithmic scale, and their losses by less than `SAME_LOSS`."""
+logarithmic scale, and their losses by less than `SAME_LOSS`: a tolerance."""
 
 
 Schedule = Sequence[tuple[int, int]]

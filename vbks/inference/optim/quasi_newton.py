@@ -10,16 +10,17 @@ import numpy as np
 from vbks.arrays import Array, Mask, Rows
 
 MEMORY = 8
-"""Pairs of steps and gradient changes kept for each row."""
+"""Each row keeps this many pairs of steps and gradient changes: a numerical constant of L-BFGS,
+like all here."""
 
 LARGEST_STEP = 2.0
 """No entry of θ moves further in one step: on a logarithmic scale that is a factor of seven."""
 
 SUFFICIENT_DECREASE = 1e-4
-"""Share of the decrease that the slope promises and a step must deliver (Armijo)."""
+"""A step must deliver this share of the decrease that the slope promises (Armijo)."""
 
 MAX_SHRINKS = 12
-"""Halvings or more before a row gives up on its direction, and then on its point."""
+"""After half as many halvings a row gives up on its direction, after this many on its point."""
 
 Loss = Callable[[Rows, Array], tuple[Array, Array]]
 """``loss(rows, x)`` gives values [r] and gradients [r, n] of some of the rows at x [r, n]."""

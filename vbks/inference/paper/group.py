@@ -30,10 +30,11 @@ from vbks.kernels.bank.bank import Bank
 from vbks.kernels.priors import Priors
 
 AT_ONCE = 50
-"""Steps, or minibatches of a mean, in one call of a graph, which leaves Python little to do."""
+"""One call of a graph takes this many steps, or minibatches of a mean, which leaves Python little
+to do: a constant of the implementation."""
 
 PRECISION_SAMPLES = 64
-"""Samples of an earlier q(θ) over which Kuu⁻¹ is averaged."""
+"""Kuu⁻¹ is averaged over this many samples of an earlier q(θ): a constant of the method."""
 
 
 class Group:

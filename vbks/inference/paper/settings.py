@@ -19,10 +19,11 @@ LEARNING_RATES: dict[Optimiser, float] = {"adam": 1e-3, "sga": 1e-6}
 jitter of Kuu, since u is not whitened."""
 
 BATCH_SIZE = 128
-"""Rows of a minibatch in the experiments of the paper, or half of all rows if there are fewer."""
+"""Minibatches have this many rows in the experiments of the paper, or half of all if there are
+fewer."""
 
 VALUE_BATCHES = 100
-"""Minibatches at least over which the authors average a local ELBO."""
+"""The authors average a local ELBO over at least this many minibatches."""
 
 
 @dataclass(frozen=True)

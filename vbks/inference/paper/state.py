@@ -13,7 +13,7 @@ from vbks.grammar.expression import Expression
 from vbks.kernels.layout import Layout
 
 START_SD = 0.1
-"""Standard deviation of q(θ) in the beginning, that of `VariationalSVGP`."""
+"""q(θ) has this standard deviation in the beginning, that of `VariationalSVGP`."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,8 +30,8 @@ from vbks.kernels.priors import Priors
 from vbks.kernels.starts.starts import candidate_rng, draw_starts
 
 LAST_SHARE = 0.1
-"""Share of the steps at the end whose bounds are compared with those of as many steps before, to
-tell whether training has settled."""
+"""The bounds of this share of the steps at the end are compared with those of as many steps before,
+to tell whether training has settled: a tolerance, like `RISE`."""
 
 RISE = 1.0
 """Training has not settled if the mean bound of the last steps is higher by more nats than this,

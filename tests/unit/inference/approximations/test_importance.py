@@ -8,7 +8,7 @@ from scipy.stats import multivariate_normal, norm
 from vbks.arrays import Array, Rows
 from vbks.data.training import prepare
 from vbks.inference.approximations.importance import (
-    Climb,
+    Optimise,
     StudentMixture,
     Target,
     estimate_evidences,
@@ -75,18 +75,18 @@ def test_modes_that_q_has_missed__are_found_by_the_prior() -> None:
     assert found.log_evidence == pytest.approx(0.0, abs=0.1)
 
 
-def test_narrow_mode__is_found_by_climbing_from_the_sample_of_the_largest_weight() -> None:
+def test_narrow_mode__is_found_by_optimising_from_the_sample_of_the_largest_weight() -> None:
     heights, places, sds = np.log([0.5, 0.5]), np.array([-3.0, 2.0]), np.array([0.5, 0.02])
     asked = []
 
     def log_densities(rows: Rows, theta: Array) -> Array:
         return np.asarray(np.logaddexp(*(heights + norm.logpdf(theta, places, sds)).T))
 
-    def climb(rows: Rows, theta: Array) -> tuple[Array, Array, Array]:
+    def optimise(rows: Rows, theta: Array) -> tuple[Array, Array, Array]:
         asked.append(theta)
         return np.full(1, 3.0), np.full((1, 1), places[1]), np.full((1, 1, 1), sds[1])
 
-    def errors(own: Climb | None) -> Array:
+    def errors(own: Optimise | None) -> Array:
         found = [
             estimate_evidences(
                 [target(np.array([[-3.0]]), sd=0.5)], log_densities, [rng], 1024, own
@@ -95,24 +95,24 @@ def test_narrow_mode__is_found_by_climbing_from_the_sample_of_the_largest_weight
         ]
         return np.array([np.nan if one is None else one.log_evidence for one in found])
 
-    with_climb = errors(climb)
+    with_optimum = errors(optimise)
     assert np.abs(np.array(asked)[:, 0, 0] - places[1]).min() < 0.1
-    np.testing.assert_allclose(with_climb, 0.0, atol=0.1)
-    assert np.sqrt(np.mean(errors(None) ** 2)) > 2.0 * np.sqrt(np.mean(with_climb**2))
+    np.testing.assert_allclose(with_optimum, 0.0, atol=0.1)
+    assert np.sqrt(np.mean(errors(None) ** 2)) > 2.0 * np.sqrt(np.mean(with_optimum**2))
 
 
 def test_optimum_that_is_far_too_low__is_no_part_of_the_proposal() -> None:
     def log_densities(rows: Rows, theta: Array) -> Array:
         return np.asarray(norm.logpdf(theta[:, 0], 0.0, 1.0))
 
-    def climb(rows: Rows, theta: Array) -> tuple[Array, Array, Array]:
+    def optimise(rows: Rows, theta: Array) -> tuple[Array, Array, Array]:
         return np.full(len(rows), -50.0), 100.0 + theta, np.ones((len(rows), 1, 1))
 
     found = [
         estimate_evidences(
             [target(np.zeros((1, 1)))], log_densities, [np.random.default_rng(6)], 1024, own
         )
-        for own in (None, climb)
+        for own in (None, optimise)
     ]
     assert found[0] == found[1]
 

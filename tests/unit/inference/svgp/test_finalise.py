@@ -10,6 +10,7 @@ from vbks.grammar.parser import parse
 from vbks.inference.approximations.laplace import approximate
 from vbks.inference.candidate import make_candidate, stacked
 from vbks.inference.choices import make_context
+from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.inference.objectives.evidence import CollapsedEvidence
 from vbks.inference.objectives.natural_parameters import Moments, NaturalParameters
 from vbks.inference.objectives.svgp import FixedTheta
@@ -30,7 +31,7 @@ def compared(posterior, likelihood="gaussian"):
     y = f + 0.3 * rng.normal(size=300)
     if likelihood == "bernoulli":
         y = (f + 0.5 * rng.normal(size=300) > 0).astype(float)
-    settings = {"posterior": posterior, "likelihood": likelihood}
+    settings = {"posterior": posterior, "likelihood": make_likelihood(likelihood)}
     return make_context(
         (X, y), 2, FitSettings(inference="stochastic", num_inducing=15, restarts=3, **settings)
     )[0]

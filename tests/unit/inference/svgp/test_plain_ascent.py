@@ -8,6 +8,7 @@ from vbks.grammar.parser import parse
 from vbks.inference.approximations.variational import entropy
 from vbks.inference.candidate import make_candidate
 from vbks.inference.choices import make_context
+from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.inference.objectives.natural_parameters import Moments
 from vbks.inference.settings import FitSettings
 from vbks.inference.svgp import plain_ascent as ascent
@@ -24,7 +25,11 @@ def compared(posterior, likelihood="gaussian"):
     y = np.sin(3 * X[:, 0]) + 0.3 * rng.normal(size=120)
     if likelihood == "bernoulli":
         y = (y > 0).astype(float)
-    settings = {"posterior": posterior, "likelihood": likelihood, "ascent": "plain"}
+    settings = {
+        "posterior": posterior,
+        "likelihood": make_likelihood(likelihood),
+        "ascent": "plain",
+    }
     given = {"inference": "stochastic", "num_inducing": 8, "batch_size": 40, **settings}
     made, _ = make_context((X, y), 2, FitSettings(**given))
     return replace(made, svgp=SvgpPolicy(plain_steps=STEPS))

@@ -7,6 +7,7 @@ from support.rungs import screened
 from vbks.grammar.parser import parse
 from vbks.inference.candidate import make_candidate, stacked
 from vbks.inference.choices import make_context
+from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.inference.objectives.log_posterior import maximise
 from vbks.inference.rungs import optimise
 from vbks.inference.settings import FitSettings
@@ -190,7 +191,9 @@ def test_step__of_a_candidate_that_cannot_be_factorised_disturbs_no_other(compar
 def test_q_that_is_not_a_number__is_forgotten_in_the_next_step(data):
     """Where noise is not Gaussian a step begins with the q(v) of the step before."""
     targets = (data[1] > np.median(data[1])).astype(float)
-    comparison = not_small(compare_rows((data[0], targets), likelihood="bernoulli"))
+    comparison = not_small(
+        compare_rows((data[0], targets), likelihood=make_likelihood("bernoulli"))
+    )
     (candidate,) = looked(comparison, ["SE"])
     stage, batches = StochasticStage.of([candidate], comparison), StepBatches(comparison, 1)
     start = comparison.final_theta(candidate.thetas[0])

@@ -7,7 +7,7 @@ from vbks.data.signals.input_summary import InputSummary, ZeroCrossing
 from vbks.kernels.layout import Layout, lay_out
 from vbks.kernels.starts.first_steps import start_scales
 
-SUMMARY = InputSummary(-1.5, 1.5, 0.01, quiet=(ZeroCrossing(0.4, ()),))
+SUMMARY = InputSummary(-1.5, 1.5, 0.01, crossings=(ZeroCrossing(0.4, ()),))
 
 
 def scales_of(layout: Layout, name: str, values: Array) -> Array:
@@ -32,7 +32,7 @@ def test_scales__of_periods_are_the_smaller_the_more_of_them_fit() -> None:
     assert found[-1] < 0.1
 
 
-def test_scales__of_a_zero_are_small_only_where_the_target_is_quiet() -> None:
+def test_scales__of_a_zero_are_small_only_where_the_target_crosses_zero() -> None:
     at_zero, elsewhere = scales_of(lay_out("LIN"), "location", np.array([0.4, 0.9]))
     assert at_zero < 0.2 * SUMMARY.range
     assert elsewhere == 1.0

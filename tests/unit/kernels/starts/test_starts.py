@@ -463,7 +463,7 @@ def test_start_names__tell_of_lines_before_the_data_and_of_separate_places() -> 
 
 
 def test_start_names__tell_of_zero_crossings() -> None:
-    summaries = summarise_inputs(*times_line(1.1, 0.3))
+    summaries = summarise_inputs(*periodic_times_line(1.1, 0.3))
     names = start_names(lay_out("LIN * (PER + RQ)"), summaries, 8)
     assert names == (
         "from the data",
