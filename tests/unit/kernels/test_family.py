@@ -11,7 +11,7 @@ from vbks.kernels.layout import lay_out
 
 X1 = np.random.default_rng(0).uniform(-2, 2, (4, 1))
 X2 = np.random.default_rng(1).uniform(-2, 2, (3, 1))
-WITH_TWIN = sorted(set(BUILT_IN) & {"C", "LIN", "OU", "PER", "PER0", "RQ", "SE"})
+WITH_TWIN = sorted(set(BUILT_IN) & {"C", "LIN", "M32", "M52", "OU", "PER", "PER0", "RQ", "SE"})
 WITH_SPECTRUM = sorted(name for name, own in BUILT_IN.items() if own.draw_frequencies is not None)
 
 

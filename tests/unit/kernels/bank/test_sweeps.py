@@ -1,12 +1,13 @@
 """Tests of sweeps over terms: their gradients are those of TensorFlow."""
 
 import numpy as np
-import pytest
 import tensorflow as tf
 
 from vbks.kernels.bank.sweeps import (
     Exponent,
     ExponentialLeaves,
+    MaternLeaves,
+    Powers,
     Ratio,
     line_sweep,
     mixed_sweep,
@@ -27,11 +28,21 @@ UPSTREAM = constant(T, S, N1, N2, low=-1.0, high=1.0)
 A1, A2 = constant(T, S, N1, low=0.5, high=2.0), constant(T, S, N2, low=0.5, high=2.0)
 U_LEFT, U_RIGHT = constant(2, S, R, N1, low=0.5, high=1.0), constant(R, N2, low=0.5, high=1.0)
 ALPHA, TERM = constant(2, S, low=0.5, high=2.0), tf.constant([0, 1])
+M_LEFT, M_RIGHT = constant(2, S, R, N1, low=0.3, high=1.0), constant(R, N2, low=0.3, high=1.0)
+CURVATURE = tf.constant([0.0, 1.0 / 3.0], tf.float64)
 RELEVANCE, DISTANCE = constant(1, 1, S, low=0.1, high=1.0), constant(1, N1, N2, low=0.0, high=2.0)
 
 
 def exponent(left: tf.Tensor) -> Exponent:
     return Exponent(left, RIGHT, RIGHT)
+
+
+def powers(relevance: tf.Tensor, m_left: tf.Tensor) -> Powers:
+    """An exponential leaf in the second term, and a Matérn leaf of either kind in each term."""
+    return Powers(
+        ExponentialLeaves(relevance, DISTANCE, tf.constant([1])),
+        MaternLeaves(m_left, M_RIGHT, CURVATURE, TERM),
+    )
 
 
 def gradients(terms, variables):
@@ -67,27 +78,26 @@ def test_rank_one_sweep__has_gradients_of_all_parts() -> None:
     assert_same(pull(UPSTREAM), gradients(terms, [LEFT, A1, A2]))
 
 
-@pytest.mark.parametrize("has_exponential", [False, True])
-def test_rational_sweep__has_gradients_of_all_parts(has_exponential: bool) -> None:
-    def sweep(left: tf.Tensor, u_left: tf.Tensor, alpha: tf.Tensor, relevance: tf.Tensor):
-        leaves = ExponentialLeaves(relevance, DISTANCE, tf.constant([1]))
-        ratio = Ratio(u_left, U_RIGHT, alpha, TERM)
-        return rational_sweep(exponent(left), ratio, leaves if has_exponential else None)
+def test_rational_sweep__has_gradients_of_all_parts() -> None:
+    def sweep(left: tf.Tensor, u_left: tf.Tensor, alpha: tf.Tensor):
+        return rational_sweep(exponent(left), Ratio(u_left, U_RIGHT, alpha, TERM))
 
-    variables = [LEFT, U_LEFT, ALPHA, RELEVANCE][: 3 + has_exponential]
-
-    def terms(*own: tf.Tensor) -> tf.Tensor:
-        return sweep(*own, *([] if has_exponential else [RELEVANCE]))[0]
-
-    _, pull = sweep(LEFT, U_LEFT, ALPHA, RELEVANCE)
-    assert_same(pull(UPSTREAM), gradients(terms, variables))
+    variables = [LEFT, U_LEFT, ALPHA]
+    _, pull = sweep(*variables)
+    assert_same(pull(UPSTREAM), gradients(lambda *own: sweep(*own)[0], variables))
 
 
 def test_mixed_sweep__has_gradients_of_all_parts() -> None:
-    def sweep(left, u_left, alpha, relevance, a1, a2):
-        leaves = ExponentialLeaves(relevance, DISTANCE, tf.constant([1]))
-        return mixed_sweep(exponent(left), Ratio(u_left, U_RIGHT, alpha, TERM), leaves, a1, a2)
+    def sweep(left, u_left, alpha, relevance, m_left, a1, a2):
+        others = powers(relevance, m_left)
+        return mixed_sweep(exponent(left), Ratio(u_left, U_RIGHT, alpha, TERM), others, a1, a2)
 
-    variables = [LEFT, U_LEFT, ALPHA, RELEVANCE, A1, A2]
+    variables = [LEFT, U_LEFT, ALPHA, RELEVANCE, M_LEFT, A1, A2]
     _, pull = sweep(*variables)
     assert_same(pull(UPSTREAM), gradients(lambda *own: sweep(*own)[0], variables))
+
+
+def test_powers__are_those_of_matern_kernels() -> None:
+    found = powers(RELEVANCE, M_LEFT).add_to(tf.zeros([T, S, N1, N2], tf.float64))[0]
+    root = np.sqrt(np.einsum("sri,rj->sij", M_LEFT[0], M_RIGHT))
+    np.testing.assert_allclose(found, np.log1p(root) - root, rtol=1e-12)
