@@ -1,0 +1,28 @@
+"""Kernels in words: what each part of a function is, in plain English with its uncertainty."""
+
+from vbks.words.axes import Axes, Axis, Target
+from vbks.words.description import MOST_WORDS, Sentence, describe
+from vbks.words.estimate import Estimate
+from vbks.words.multiplied import Known, parts_of
+from vbks.words.part import Direction, Factor, Gate, Part, Side, Values
+from vbks.words.readings import read, reading
+
+__all__ = [
+    "MOST_WORDS",
+    "Axes",
+    "Axis",
+    "Direction",
+    "Estimate",
+    "Factor",
+    "Gate",
+    "Known",
+    "Part",
+    "Sentence",
+    "Side",
+    "Target",
+    "Values",
+    "describe",
+    "parts_of",
+    "read",
+    "reading",
+]

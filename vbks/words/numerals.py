@@ -1,0 +1,102 @@
+"""Numbers as a person writes them: rounded, grouped, with "about" where they are not exact."""
+
+from __future__ import annotations
+
+import math
+
+from vbks.words.estimate import Estimate
+
+_LARGE = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
+_WORDS = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+]
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def counted(number: int) -> str:
+    """A count, in letters up to twelve."""
+    return _WORDS[number] if number < len(_WORDS) else str(number)
+
+
+def decimals_for(value: float, digits: int) -> int:
+    """Digits after the point that leave so many significant ones; negative for tens and more."""
+    if value == 0:
+        return 0
+    exponent = math.floor(math.log10(abs(value)))
+    rounded = round(value, digits - 1 - exponent)
+    return digits - 1 - math.floor(math.log10(abs(rounded)))
+
+
+def fixed(value: float, decimals: int) -> str:
+    """A number with so many digits after the point, in groups of thousands."""
+    size = abs(value)
+    if size >= 1e15 or 0 < size < 1e-5:
+        mantissa, exponent = f"{value:.1e}".split("e")
+        return f"{mantissa} × 10{str(int(exponent)).translate(_RAISED)}"
+    for unit, word in _LARGE:
+        if size >= unit:
+            shown = min(max(decimals + round(math.log10(unit)), 0), 3)
+            return f"{value / unit:,.{shown}f} {word}"
+    return f"{round(value, decimals) + 0.0:,.{max(decimals, 0)}f}"
+
+
+def rounded(value: float, digits: int = 2) -> str:
+    """A number with so many significant digits, and no zeros at its end that say nothing."""
+    text = fixed(value, decimals_for(value, digits))
+    number, _, word = text.partition(" ")
+    short = number.rstrip("0").rstrip(".") if "." in number else number
+    return f"{short} {word}".strip()
+
+
+def exact(estimate: Estimate) -> str:
+    """A number that is known well, with three significant digits."""
+    return fixed(estimate.value, decimals_for(estimate.value, 3))
+
+
+def ends(estimate: Estimate) -> tuple[str, str] | None:
+    """The ends of an interval, in as many digits as tell them apart."""
+    width = estimate.width
+    if estimate.low is None or estimate.high is None or not width:
+        return None
+    decimals = math.ceil(math.log10(1.5 / width) - 1e-9)
+    low, high = fixed(estimate.low, decimals), fixed(estimate.high, decimals)
+    return None if low == high else (low, high)
+
+
+def interval(estimate: Estimate, unit: str = "") -> str:
+    """An interval in brackets after a number, with a space before it; nothing if there is none."""
+    both = ends(estimate)
+    return f" ({both[0]}–{both[1]}{unit})" if both else ""
+
+
+def stated(estimate: Estimate) -> str:
+    """A number without its interval: exact if it is known well, "about" so much if not."""
+    return exact(estimate) if estimate.is_precise else f"about {rough(estimate)}"
+
+
+def rough(estimate: Estimate) -> str:
+    """A number as it is remembered: "9" and not "9.2", unless that is known."""
+    width = estimate.width
+    is_known = width is not None and width <= 0.2 * abs(estimate.value)
+    return rounded(estimate.value, 2 if is_known or not 5 <= abs(estimate.value) < 10 else 1)
+
+
+def percent(share: float) -> str:
+    """A share of a whole in percent, told as finely near its ends as matters there."""
+    if share < 0.01:
+        return "less than 1 %"
+    if share > 0.999:
+        return "over 99.9 %"
+    return f"{100 * share:.1f} %" if share > 0.99 else f"{100 * share:.0f} %"

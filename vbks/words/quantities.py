@@ -1,0 +1,105 @@
+"""Lengths along an input, sizes of the target and slopes, with their units."""
+
+from __future__ import annotations
+
+import math
+
+from vbks.words.axes import Axes, Axis
+from vbks.words.estimate import Estimate
+from vbks.words.numerals import interval, rough, rounded, stated
+from vbks.words.time_units import YEAR, TimeUnit, chosen_unit, time_unit
+
+MOST_PERCENT = 0.5
+"""Factors that change a number by no more than this are told in percent."""
+
+
+def length(estimate: Estimate, axis: Axis, with_interval: bool = False) -> str:
+    """A length along an input: "about 9 years", or "12.0 months (11.98–12.02)"."""
+    shown, unit = _told(estimate, axis)
+    number = stated(shown)
+    last = f" {unit_for(number, unit)}" if unit else ""
+    return f"{number}{last}{interval(shown) if with_interval else ''}"
+
+
+def rough_length(estimate: Estimate, axis: Axis) -> str:
+    """A length along an input as it is remembered: "about 11 years"."""
+    return length(Estimate(estimate.value), axis)
+
+
+def _told(estimate: Estimate, axis: Axis) -> tuple[Estimate, str]:
+    """The estimate in the unit that a person would choose."""
+    unit = time_unit(axis.unit)
+    if unit is None:
+        return estimate, axis.unit or ""
+    chosen = chosen_unit(estimate.value, unit)
+    return estimate.times(unit.days / chosen.days), chosen.name
+
+
+def unit_for(number: str, unit: str) -> str:
+    """The unit after a number: units of time have a plural."""
+    known = time_unit(unit)
+    if known is None:
+        return unit
+    return known.name if number.removeprefix("about ") == "1" else f"{known.name}s"
+
+
+def size(estimate: Estimate, axes: Axes) -> str:
+    """A typical size of the target: "± 45 passengers"; of a factor: "± 4 %"."""
+    if axes.is_log:
+        ratio = math.exp(min(estimate.value, 700.0))
+        if ratio - 1 <= MOST_PERCENT:
+            return f"± {rough(Estimate(100 * (ratio - 1)))} %"
+        return f"a factor of {rounded(ratio)}"
+    return f"± {rough(estimate)}{_target_unit(axes)}"
+
+
+def spread(estimate: Estimate, axes: Axes) -> str:
+    """A standard deviation: "about 9.1 passengers"; of factors: "about 4 %"."""
+    if axes.is_log:
+        return f"about {size(estimate, axes).removeprefix('± ').removeprefix('a factor of ')}"
+    return f"{stated(estimate)}{_target_unit(axes)}"
+
+
+def _target_unit(axes: Axes) -> str:
+    if axes.warp != "identity":
+        return f" on the {axes.warp} scale"
+    return f" {axes.target.unit}" if axes.target.unit else ""
+
+
+def slope(estimate: Estimate, axes: Axes, axis: Axis, with_interval: bool = False) -> str:
+    """How much the target changes along an input: "about 11 % a year (9–13 %)"."""
+    per, factor = _per(axis)
+    steep = estimate.through(abs).times(factor) if not _changes_sign(estimate) else None
+    steep = steep or Estimate(abs(estimate.value) * factor)
+    if axes.is_log and steep.value <= MOST_PERCENT:
+        percents = steep.through(lambda rate: 100 * math.expm1(rate))
+        return f"{stated(percents)} % {per}{interval(percents, ' %') if with_interval else ''}"
+    if axes.is_log:
+        ratios = steep.through(lambda rate: math.exp(min(rate, 700.0)))
+        return f"a factor of {stated(ratios)} {per}{interval(ratios) if with_interval else ''}"
+    told = interval(steep) if with_interval else ""
+    return f"{stated(steep)}{_target_unit(axes)} {per}{told}"
+
+
+def _changes_sign(estimate: Estimate) -> bool:
+    return (
+        estimate.low is not None and estimate.high is not None and estimate.low < 0 < estimate.high
+    )
+
+
+def _per(axis: Axis) -> tuple[str, float]:
+    """The unit that slopes are told by, and how many of the axis it is."""
+    unit = time_unit(axis.unit)
+    if unit is None:
+        return f"per {axis.unit or 'unit'}", 1.0
+    chosen = _rate_unit(axis, unit) if axis.is_time else unit
+    article = "an" if chosen.name == "hour" else "a"
+    return f"{article} {chosen.name}", chosen.days / unit.days
+
+
+def _rate_unit(axis: Axis, unit: TimeUnit) -> TimeUnit:
+    """Years where the data cover two of them or are told in months, the axis's unit elsewhere."""
+    covered = None if axis.range is None else axis.range * unit.days
+    if (covered or 0.0) >= 2 * YEAR or (covered is None and unit.name == "month"):
+        return time_unit("year") or unit
+    return unit

@@ -1,0 +1,141 @@
+"""Short readings for tables: "yearly cycle × growth", "slow drift"."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from vbks.grammar import Expression
+from vbks.words.axes import Axes, axes_of
+from vbks.words.form import Curve, Cycle, Form, Line, form_of
+from vbks.words.lengthscales import is_long
+from vbks.words.multiplied import Known, parts_of
+from vbks.words.nouns import MOST_NAMES, direction_of, head_of, names_of, power_name
+from vbks.words.numerals import counted
+from vbks.words.part import Part
+from vbks.words.quantities import rough_length
+from vbks.words.regions import brief_region
+from vbks.words.time_units import cycle_name, time_unit
+
+SLOW, FAST = 0.2, 0.03
+"""Shares of the data that a lengthscale spans, from which on a drift is slow or below it fast."""
+
+STEADY = 0.5
+"""Times the data that a lengthscale spans, from which on a cycle is not said to evolve."""
+
+MOST_FACTORS = 4
+"""Factors of a reading that are told one by one."""
+
+
+def read(expression: Expression | str, names: Axes | Sequence[str] = (), known: Known = ()) -> str:
+    """A whole kernel in short readings: "yearly cycle × growth, slow drift"."""
+    axes = axes_of(names)
+    parts = parts_of(expression, len(axes.inputs), known)
+    counts = Counter(reading(part, axes) for part in parts)
+    return ", ".join(text if n == 1 else f"{text} ({n} parts)" for text, n in counts.items())
+
+
+def reading(part: Part, axes: Axes) -> str:
+    """A part in a few words, its head first."""
+    form = form_of(part, axes)
+    factors = _factors(form, axes)
+    if len(factors) > MOST_FACTORS:
+        more = counted(len(factors) - MOST_FACTORS + 1)
+        factors = [*factors[: MOST_FACTORS - 1], f"{more} more factors"]
+    return " ".join(filter(None, (" × ".join(factors), brief_region(form.gates, axes))))
+
+
+def _factors(form: Form, axes: Axes) -> list[str]:
+    head = head_of(form, axes)
+    if head is None and not form.others:
+        first = "noise" if form.is_noise else "constant factor" if axes.is_log else "level"
+        return [first, *_modifiers(form, axes)]
+    if isinstance(head, Cycle):
+        return [_cycle(head, form, axes), *_modifiers(form, axes, head)]
+    if isinstance(head, Curve):
+        return [_curve(head, axes), *_modifiers(form, axes, head)]
+    if isinstance(head, Line):
+        return [_line(head, axes), *_modifiers(form, axes, head)]
+    return _modifiers(form, axes)
+
+
+def _modifiers(form: Form, axes: Axes, head: Cycle | Curve | Line | None = None) -> list[str]:
+    """Every factor but the head; a curve along a cycle is in the cycle's name."""
+    along = head.input if isinstance(head, Cycle) else None
+    curves = [c for c in form.curves if c is not head and c.input != along]
+    return [
+        *("special function" for _ in form.others),
+        *(_cycle_name(cycle, axes) for cycle in form.cycles if cycle is not head),
+        *(_curve(curve, axes) for curve in curves),
+        *(_growth(line, axes) for line in form.lines if line is not head),
+    ]
+
+
+def _cycle(cycle: Cycle, form: Form, axes: Axes) -> str:
+    changing = any(c.input == cycle.input and not is_long(c, axes, STEADY) for c in form.curves)
+    return f"{'evolving ' if changing else ''}{_cycle_name(cycle, axes)}"
+
+
+def _cycle_name(cycle: Cycle, axes: Axes) -> str:
+    axis, period = axes[cycle.input], cycle.values.period
+    goes_without = axes.is_obvious(cycle.input) or axes.tells_time(cycle.input)
+    where = "" if goes_without else f" in {axes.name(cycle.input)}"
+    if period is None:
+        return f"cycle{where}"
+    if name := cycle_name(period.value, axis.unit):
+        return f"{name} cycle{where}"
+    joined = "of" if time_unit(axis.unit) else "of period"
+    return f"cycle {joined} {rough_length(period, axis)}{where}"
+
+
+def _curve(curve: Curve, axes: Axes) -> str:
+    rough = curve.roughness >= 2
+    if not axes[curve.input].is_time:
+        texture = "rough" if rough else "smooth"
+        if axes.is_obvious(curve.input):
+            return f"{texture} curve"
+        return f"{texture} in {axes.name(curve.input)}"
+    values = curve.values
+    of_time = "" if axes.tells_time(curve.input) else f" in {axes.name(curve.input)}"
+    if values.direction:
+        noun = "rise" if values.direction == "up" else "fall"
+        pace = {"faster": " that speeds up", "slower": " that slows down", None: ""}[values.pace]
+        return f"{noun}{of_time}{pace}"
+    scale, covered = values.lengthscale, axes[curve.input].range
+    noun = "wandering" if rough else "drift"
+    if scale is None or not covered:
+        return f"{noun}{of_time}"
+    share = scale.value / covered
+    if share < FAST:
+        return f"fast {'jitter' if rough else 'wobble'}{of_time}"
+    return f"{'slow ' if share >= SLOW else ''}{noun}{of_time}"
+
+
+def _line(line: Line, axes: Axes) -> str:
+    """A line as the head."""
+    if not axes[line.inputs[0]].is_time or len(line.inputs) > 1:
+        return _dependence(line, axes)
+    of_time = "" if axes.tells_time(line.inputs[0]) else f" in {axes.name(line.inputs[0])}"
+    direction = direction_of(line)
+    if line.power > 1:
+        return f"{power_name(line.power)} trend{of_time}"
+    if axes.is_log:
+        return f"exponential {'decline' if direction == 'down' else 'growth'}{of_time}"
+    return f"{ {'up': 'rising', 'down': 'falling', None: 'linear'}[direction] } trend{of_time}"
+
+
+def _growth(line: Line, axes: Axes) -> str:
+    """A line as a factor of others."""
+    if not axes[line.inputs[0]].is_time or len(line.inputs) > 1:
+        return _dependence(line, axes)
+    of_time = "" if axes.tells_time(line.inputs[0]) else f" in {axes.name(line.inputs[0])}"
+    power = "" if line.power == 1 else f"{power_name(line.power)} "
+    return f"{power}{'decline' if line.growth == 'shrinking' else 'growth'}{of_time}"
+
+
+def _dependence(line: Line, axes: Axes) -> str:
+    power = power_name(line.power)
+    if len(line.inputs) == 1 and axes.is_obvious(line.inputs[0]):
+        return "line" if line.power == 1 else f"{power} curve"
+    many = len(line.inputs) > MOST_NAMES
+    return f"{power} in {'all' if many else names_of(line.inputs, axes)}{' inputs' if many else ''}"

@@ -1,0 +1,11 @@
+"""How sure a probability is, in words."""
+
+from __future__ import annotations
+
+LEVELS = ((0.99, "almost certainly"), (0.9, "very likely"), (0.66, "probably"))
+"""Probabilities above which a word is used; below the last, "possibly"."""
+
+
+def adverb(probability: float) -> str:
+    """The word for a probability, such as "very likely" above 0.9."""
+    return next((word for least, word in LEVELS if probability > least), "possibly")
