@@ -7,11 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from vbks.words.numerals import counted
+from vbks.words.phrases import listed
+
 TIME_NAMES = ("date", "day", "ds", "hour", "month", "t", "time", "timestamp", "week", "year")
 """Names of columns that hold times, where nothing but the name is known."""
 
 LONGEST_NAME = 4
 """Words of a column's name that a sentence repeats."""
+
+MOST_NAMES = 3
+"""Inputs that are named one by one."""
 
 
 @dataclass(frozen=True)
@@ -68,9 +74,20 @@ class Axes:
             return "time"
         return f"input {number}" if len(self.inputs) > 1 or number > 1 else "the input"
 
+    def names(self, numbers: tuple[int, ...]) -> str:
+        """Names of inputs, or how many there are."""
+        if len(numbers) > MOST_NAMES:
+            return f"{counted(len(numbers))} inputs"
+        return listed([self.name(number) for number in numbers])
+
     def tells_time(self, number: int) -> bool:
         """Whether an input is the only one that is time, so that "drift" says which it is."""
         return self[number].is_time and sum(axis.is_time for axis in self.inputs) == 1
+
+    @property
+    def main(self) -> int:
+        """The number of the input along which things happen: time if there is one."""
+        return next((n for n, axis in enumerate(self.inputs, 1) if axis.is_time), 1)
 
     def is_obvious(self, number: int) -> bool:
         """Whether a sentence need not say which input it is about."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from vbks.words.axes import Axes
@@ -40,11 +41,24 @@ class Sentence:
 def describe(part: Part, axes: Axes = NAMELESS) -> Sentence:
     """A part in words, with numbers in the units of the axes."""
     form = form_of(part, axes)
-    summary = sentence(str(noun_phrase(form, axes, SUMMARY)))
-    telling = EVERYTHING
-    while telling and num_words(_detail(part, form, axes, telling)) > MOST_WORDS:
+    return Sentence(
+        reading(part, axes),
+        _fitted(lambda telling: _summary(form, axes, telling), SUMMARY),
+        _fitted(lambda telling: _detail(part, form, axes, telling), EVERYTHING),
+    )
+
+
+def _fitted(write: Callable[[Telling], str], telling: Telling) -> str:
+    """The text with as many details as there is room for."""
+    text = write(telling)
+    while telling and num_words(text) > MOST_WORDS:
         telling = shorter(telling)
-    return Sentence(reading(part, axes), summary, _detail(part, form, axes, telling))
+        text = write(telling)
+    return text
+
+
+def _summary(form: Form, axes: Axes, telling: Telling) -> str:
+    return sentence(str(noun_phrase(form, axes, telling)))
 
 
 def _detail(part: Part, form: Form, axes: Axes, telling: Telling) -> str:

@@ -6,6 +6,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+PRECISE = 0.05
+"""Up to this width of its interval, relatively, a number is told to three digits."""
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -22,8 +25,8 @@ class Estimate:
 
     @property
     def is_precise(self) -> bool:
-        """Whether the interval reaches no further than a hundredth of the number to each side."""
-        return self.width is not None and self.width <= 0.02 * abs(self.value)
+        """Whether the interval is no wider than a twentieth of the number."""
+        return self.width is not None and self.width <= PRECISE * abs(self.value)
 
     def through(self, function: Callable[[float], float]) -> Estimate:
         """The estimate of a monotone function of the number."""

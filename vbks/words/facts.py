@@ -10,7 +10,7 @@ from vbks.words.nouns import Head, direction_of, head_of
 from vbks.words.numerals import percent
 from vbks.words.part import Part
 from vbks.words.phrases import listed, sentence
-from vbks.words.places import place, place_after_preposition
+from vbks.words.places import both_places, place_after_preposition
 from vbks.words.quantities import length, size, slope, spread
 from vbks.words.telling import Detail, Telling
 
@@ -43,8 +43,8 @@ def _period(head: Head, axes: Axes, telling: Telling) -> str:
     period = head.values.period
     if period is None or period.width is None:
         return ""
-    with_interval = Detail.NUMBER_INTERVALS in telling
-    return f"repeats every {length(period, axes[head.input], with_interval)}"
+    told = length(period, axes[head.input], with_interval=True)
+    return f"repeats every {told}".replace("every about", "about every")
 
 
 def _slope(form: Form, head: Head, axes: Axes, telling: Telling) -> str:
@@ -86,8 +86,8 @@ def _acts(part: Part, axes: Axes, telling: Telling) -> str:
     first, last = map(finite, part.acts)
     if first is None or last is None:
         return ""
-    ends = [place(Estimate(end.value), axes[1]) for end in (first, last)]
-    return f"acts mostly from {ends[0]} to {ends[1]}"
+    low, high = both_places(Estimate(first.value), Estimate(last.value), axes[axes.main])
+    return "" if low == high else f"acts mostly from {low} to {high}"
 
 
 def _share(part: Part, telling: Telling) -> str:

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from vbks.words.axes import Axes
+from vbks.words.axes import MOST_NAMES, Axes
 from vbks.words.form import Curve, Cycle, Form, Line
 from vbks.words.lengthscales import is_long
 from vbks.words.nouns import (
-    MOST_NAMES,
     Head,
     cycle_noun,
+    function_word,
     head_noun,
     head_of,
-    names_of,
     special_noun,
 )
 from vbks.words.numerals import counted
 from vbks.words.phrases import NounPhrase
 from vbks.words.quantities import length
-from vbks.words.regions import region
+from vbks.words.regions import is_nowhere, limits, region
 from vbks.words.telling import SUMMARY, Detail, Telling
 
 GROWTHS = {"growing": "grows", "shrinking": "shrinks", "turning": "varies", "varying": "varies"}
@@ -45,14 +44,31 @@ def noun_phrase(form: Form, axes: Axes, telling: Telling) -> NounPhrase:
     curves = _modifying_curves(form, head)
     subject = _subject(form, head)
     clauses = [*_curve_clauses(curves, head, axes, telling), *_line_clauses(away, subject, axes)]
+    if subject in dict(clauses) and subject != "effect":
+        clauses = [*_line_clauses(here, subject, axes), *clauses]
+        here = []
+    if Detail.INPUTS not in telling and len(clauses) > 1:
+        inputs = {c.input for c in curves}.union(*(line.inputs for line in away))
+        clauses = [("effect", f"depends on {axes.names(tuple(sorted(inputs)))}")]
     spread = "standard deviation" if form.is_noise else "amplitude"
+    growths = [f"{_adverb(line)} {_growing(line)} {spread}" for line in here]
     return replace(
         phrase,
-        attributes=(*phrase.attributes, *(f"{_adverb(x)} {x.growth} {spread}" for x in here)),
+        attributes=(*phrase.attributes, *growths),
         clauses=tuple(clauses),
-        modulators=_modulators(form, head, axes),
-        applies=region(form.gates, axes, Detail.PLACE_INTERVALS in telling),
+        modulators=_modulators(form, head, axes, telling),
+        applies=_applies(form, axes, telling),
     )
+
+
+def _applies(form: Form, axes: Axes, telling: Telling) -> str:
+    if not form.gates:
+        return ""
+    if is_nowhere(form.gates):
+        return "hardly applies anywhere"
+    if Detail.LIMITS not in telling:
+        return f"applies {limits(form.gates, axes)}"
+    return f"applies {region(form.gates, axes, Detail.PLACE_INTERVALS in telling)}"
 
 
 def is_on_head(line: Line, head: Head, form: Form, axes: Axes) -> bool:
@@ -90,19 +106,20 @@ def _curve_clauses(
     away = [curve for curve in curves if curve not in same]
     told = [curve for curve in away if curve.values.direction]
     strength = "amplitude" if isinstance(head, Cycle) else "effect"
-    clauses += [(strength, _by_direction(curve, axes)) for curve in told]
+    clauses += [(strength, predicate) for predicate in _by_direction(told, axes)]
     plain = [curve for curve in away if curve not in told]
     if plain:
         inputs = tuple(curve.input for curve in plain)
         manners = {HOW[curve.roughness] for curve in plain}
         how = f"{manners.pop()} " if len(manners) == 1 else ""
-        clauses.append((subject, f"depends {how}on {names_of(inputs, axes)}"))
+        clauses.append((subject, f"depends {how}on {axes.names(inputs)}"))
     return clauses
 
 
-def _by_direction(curve: Curve, axes: Axes) -> str:
-    verb = "grows" if curve.values.direction == "up" else "shrinks"
-    return f"{verb} with {axes.name(curve.input)}"
+def _by_direction(curves: list[Curve], axes: Axes) -> list[str]:
+    verbs = {"up": "grows", "down": "shrinks"}
+    inputs = {d: tuple(c.input for c in curves if c.values.direction == d) for d in verbs}
+    return [f"{verbs[d]} with {axes.names(found)}" for d, found in inputs.items() if found]
 
 
 def _change_of_shape(curve: Curve, axes: Axes, telling: Telling) -> str:
@@ -121,23 +138,29 @@ def _line_clauses(lines: list[Line], subject: str, axes: Axes) -> list[tuple[str
         inputs = groups.setdefault((GROWTHS[line.growth], _adverb(line)), [])
         inputs += [number for number in line.inputs if number not in inputs]
     return [
-        (subject, f"{verb} {adverb} with {names_of(tuple(inputs), axes)}")
+        (subject, f"{verb} {adverb} with {axes.names(tuple(inputs))}")
         for (verb, adverb), inputs in groups.items()
     ]
+
+
+def _growing(line: Line) -> str:
+    return "varying" if line.growth == "turning" else line.growth
 
 
 def _adverb(line: Line) -> str:
     return LINES[line.power] if line.power < len(LINES) else "polynomially"
 
 
-def _modulators(form: Form, head: Head, axes: Axes) -> tuple[str, ...]:
+def _modulators(form: Form, head: Head, axes: Axes, telling: Telling) -> tuple[str, ...]:
     """Cycles and special functions beside the head, each as a noun phrase."""
     cycles = [str(cycle_noun(c, axes, SUMMARY)) for c in form.cycles if c is not head]
     others = form.others if head or form.is_noise else form.others[1:]
     special = [str(special_noun(number, axes)) for number in others]
-    return _few(cycles, "cycles") + _few(special, "special functions")
+    most = MOST_NAMES if Detail.MODULATORS in telling else 1
+    word = f"special {function_word(axes)}s"
+    return _few(cycles, most, "more cycles") + _few(special, most, word)
 
 
-def _few(phrases: list[str], plural: str) -> tuple[str, ...]:
+def _few(phrases: list[str], most: int, plural: str) -> tuple[str, ...]:
     """The phrases, or how many they are."""
-    return tuple(phrases) if len(phrases) <= MOST_NAMES else (f"{counted(len(phrases))} {plural}",)
+    return tuple(phrases) if len(phrases) <= most else (f"{counted(len(phrases))} {plural}",)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from vbks.words.axes import Axes
 from vbks.words.form import Curve, Cycle, Form, Line
 from vbks.words.lengthscales import lengthscale_attribute
-from vbks.words.numerals import counted
 from vbks.words.part import Direction, Values
-from vbks.words.phrases import NounPhrase, listed
+from vbks.words.phrases import NounPhrase
 from vbks.words.places import place
 from vbks.words.quantities import rough_length
 from vbks.words.telling import Telling
@@ -21,9 +20,6 @@ TEXTURES = ("smooth", "fairly smooth", "slightly rough", "rough")
 
 POWERS = ("constant", "linear", "quadratic", "cubic", "quartic")
 """Adjectives of products of so many lines."""
-
-MOST_NAMES = 3
-"""Inputs that are named one by one."""
 
 
 def head_of(form: Form, axes: Axes) -> Head:
@@ -70,18 +66,11 @@ def function_word(axes: Axes) -> str:
     return "factor" if axes.is_log else "function"
 
 
-def names_of(inputs: tuple[int, ...], axes: Axes) -> str:
-    """Names of inputs, or how many there are."""
-    if len(inputs) > MOST_NAMES:
-        return f"{counted(len(inputs))} inputs"
-    return listed([axes.name(number) for number in inputs])
-
-
 def of_inputs(inputs: tuple[int, ...], axes: Axes) -> str:
     """The complement of a function of inputs; nothing where it goes without saying."""
     if len(inputs) == 1 and axes.is_obvious(inputs[0]):
         return ""
-    return f"of {names_of(inputs, axes)}"
+    return f"of {axes.names(inputs)}"
 
 
 def cycle_noun(cycle: Cycle, axes: Axes, telling: Telling) -> NounPhrase:
@@ -95,7 +84,7 @@ def cycle_noun(cycle: Cycle, axes: Axes, telling: Telling) -> NounPhrase:
         return NounPhrase("cycle", (name,), where, attributes=within)
     if period and time_unit(axis.unit):
         lasting = f"of {rough_length(period, axis)}"
-        return NounPhrase("cycle", complement=f"{where} {lasting}".strip(), attributes=within)
+        return NounPhrase("cycle", complement=f"{lasting} {where}".strip(), attributes=within)
     word, of_input = function_word(axes), of_inputs((cycle.input,), axes)
     told = (f"a period of {rough_length(period, axis)}", *within) if period else within
     return NounPhrase(word, ("periodic",), of_input, attributes=told)
@@ -133,7 +122,9 @@ def course_of(values: Values, axes: Axes, number: int) -> str:
 
 def direction_of(line: Line) -> Direction | None:
     """Whether a line rises or falls, as its slope says."""
-    if line.values.slope is not None and line.power == 1:
+    if line.power > 1 or len(line.inputs) > 1:
+        return None
+    if line.values.slope is not None:
         return "up" if line.values.slope.value >= 0 else "down"
     return line.values.direction
 

@@ -44,12 +44,12 @@ def fixed(value: float, decimals: int) -> str:
     size = abs(value)
     if size >= 1e15 or 0 < size < 1e-5:
         mantissa, exponent = f"{value:.1e}".split("e")
-        return f"{mantissa} × 10{str(int(exponent)).translate(_RAISED)}"
+        return f"{mantissa.replace('-', '−')} × 10{str(int(exponent)).translate(_RAISED)}"
     for unit, word in _LARGE:
         if size >= unit:
             shown = min(max(decimals + round(math.log10(unit)), 0), 3)
-            return f"{value / unit:,.{shown}f} {word}"
-    return f"{round(value, decimals) + 0.0:,.{max(decimals, 0)}f}"
+            return f"{value / unit:,.{shown}f} {word}".replace("-", "−")
+    return f"{round(value, decimals) + 0.0:,.{max(decimals, 0)}f}".replace("-", "−")
 
 
 def rounded(value: float, digits: int = 2) -> str:
@@ -60,37 +60,46 @@ def rounded(value: float, digits: int = 2) -> str:
     return f"{short} {word}".strip()
 
 
-def exact(estimate: Estimate) -> str:
-    """A number that is known well, with three significant digits."""
+def stated(estimate: Estimate) -> str:
+    """A number without its interval: exact if it is known well, "about" so much if not."""
+    if not estimate.is_precise:
+        return f"about {rough(estimate)}"
     return fixed(estimate.value, decimals_for(estimate.value, 3))
 
 
-def ends(estimate: Estimate) -> tuple[str, str] | None:
-    """The ends of an interval, in as many digits as tell them apart."""
+def rough(estimate: Estimate) -> str:
+    """A number as it is remembered: "9" and not "9.2", unless that is known."""
+    return rounded(estimate.value, _digits(estimate))
+
+
+def _digits(estimate: Estimate) -> int:
+    if estimate.is_precise:
+        return 3
+    width = estimate.width
+    is_known = width is not None and width <= 0.2 * abs(estimate.value)
+    return 2 if is_known or not 5 <= abs(estimate.value) < 10 else 1
+
+
+def ends(estimate: Estimate, decimals: int | None = None) -> tuple[str, str] | None:
+    """The ends of an interval, as fine as the number that is told and as tells them apart."""
     width = estimate.width
     if estimate.low is None or estimate.high is None or not width:
         return None
-    decimals = math.ceil(math.log10(1.5 / width) - 1e-9)
-    low, high = fixed(estimate.low, decimals), fixed(estimate.high, decimals)
+    least = decimals_for(estimate.value, _digits(estimate)) if decimals is None else decimals
+    shown = max(least, math.ceil(math.log10(1.5 / width) - 1e-9))
+    low, high = fixed(estimate.low, shown), fixed(estimate.high, shown)
     return None if low == high else (low, high)
 
 
 def interval(estimate: Estimate, unit: str = "") -> str:
     """An interval in brackets after a number, with a space before it; nothing if there is none."""
     both = ends(estimate)
-    return f" ({both[0]}–{both[1]}{unit})" if both else ""
+    return f" ({span(*both)}{unit})" if both else ""
 
 
-def stated(estimate: Estimate) -> str:
-    """A number without its interval: exact if it is known well, "about" so much if not."""
-    return exact(estimate) if estimate.is_precise else f"about {rough(estimate)}"
-
-
-def rough(estimate: Estimate) -> str:
-    """A number as it is remembered: "9" and not "9.2", unless that is known."""
-    width = estimate.width
-    is_known = width is not None and width <= 0.2 * abs(estimate.value)
-    return rounded(estimate.value, 2 if is_known or not 5 <= abs(estimate.value) < 10 else 1)
+def span(low: str, high: str) -> str:
+    """From one number to another; with a dash unless it would stand beside a minus."""
+    return f"{low} to {high}" if "−" in low + high else f"{low}–{high}"
 
 
 def percent(share: float) -> str:
@@ -98,5 +107,5 @@ def percent(share: float) -> str:
     if share < 0.01:
         return "less than 1 %"
     if share > 0.999:
-        return "over 99.9 %"
+        return "more than 99.9 %"
     return f"{100 * share:.1f} %" if share > 0.99 else f"{100 * share:.0f} %"

@@ -9,11 +9,13 @@ from vbks.words.modifiers import STEADY, is_on_head
 from vbks.words.nouns import Head, head_of
 from vbks.words.places import place
 from vbks.words.quantities import length
-from vbks.words.regions import stretches
+from vbks.words.regions import is_nowhere, stretches
 
 
 def outlook(form: Form, axes: Axes) -> str:
     """What the part means for the extrapolation; nothing where that is not known."""
+    if is_nowhere(form.gates):
+        return ""
     for number in sorted({gate.input for gate in form.gates if axes[gate.input].is_time}):
         left = stretches(gate for gate in form.gates if gate.input == number)
         if not left:

@@ -12,7 +12,7 @@ class NounPhrase:
     """A head noun with its modifiers, which are written in one order whoever adds them.
 
     ``complement`` and ``course`` follow the noun directly; then come what it is "with", clauses of
-    "whose" as pairs of subject and predicate, what it is modulated by, and where it applies.
+    "whose" as pairs of subject and predicate, what it is modulated by, and where it "applies".
     """
 
     noun: str
@@ -35,7 +35,7 @@ class NounPhrase:
             text += f"{comma} {relative_clauses(self.clauses)}"
         if self.modulators:
             text += f", modulated by {listed(self.modulators)}"
-        return f"{text}, which applies {self.applies}" if self.applies else text
+        return f"{text}, which {self.applies}" if self.applies else text
 
 
 def relative_clauses(clauses: Iterable[tuple[str, str]]) -> str:

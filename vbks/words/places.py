@@ -8,11 +8,13 @@ from typing import Literal
 
 from vbks.words.axes import Axis
 from vbks.words.estimate import Estimate
-from vbks.words.numerals import decimals_for, ends, fixed
+from vbks.words.numerals import decimals_for, ends, fixed, span
 from vbks.words.quantities import unit_for
 from vbks.words.time_units import YEAR, TimeUnit, time_unit
 
 Grain = Literal["year", "month", "day", "minute"]
+
+COARSEST_FIRST: tuple[Grain, ...] = ("year", "month", "day", "minute")
 
 MONTHS = [
     "January",
@@ -36,15 +38,37 @@ GRAINS: tuple[tuple[float, Grain], ...] = ((100 * YEAR, "year"), (3 * YEAR, "mon
 """Days of data from which on a location need not be told more finely."""
 
 
-def place(estimate: Estimate, axis: Axis, with_interval: bool = False) -> str:
+def place(
+    estimate: Estimate, axis: Axis, with_interval: bool = False, grain: Grain | None = None
+) -> str:
     """A location: "1645 (1642–1648)", "March 1957", or "28 days (26–31)"."""
-    grain = _grain(estimate, axis)
+    grain = grain or _grain(estimate, axis)
     when = None if grain is None else _date(estimate.value, axis)
     if grain is None or when is None:
         return _number(estimate, axis, with_interval)
     text = _written(when, grain)
     around = _dates_around(estimate, axis, grain) if with_interval else None
     return f"{text} ({around})" if around else text
+
+
+def both_places(low: Estimate, high: Estimate, axis: Axis) -> tuple[str, str]:
+    """Two locations, with the unit, month or day that they share after the second only."""
+    grains = [grain for grain in (_grain(low, axis), _grain(high, axis)) if grain]
+    coarser = min(grains, key=COARSEST_FIRST.index) if len(grains) == 2 else None
+    return said_once(*(place(end, axis, grain=coarser) for end in (low, high)))
+
+
+def said_once(first: str, last: str) -> tuple[str, str]:
+    """Two texts of which the first leaves out what both end with: a unit, a month, or a day."""
+    if first == last:
+        return first, last
+    if " on " in first and " on " in last:
+        clock, _, day = first.partition(" on ")
+        return (clock if last.endswith(f" on {day}") else first), last
+    words, others = first.split(), last.split()
+    while len(words) > 1 and words[-1] == others[-1]:
+        words, others = words[:-1], others[:-1]
+    return " ".join(words), last
 
 
 def place_after_preposition(estimate: Estimate, axis: Axis) -> str:
@@ -60,11 +84,13 @@ def _number(estimate: Estimate, axis: Axis, with_interval: bool) -> str:
     decimals = decimals_for(estimate.value, 3)
     if axis.range:
         decimals = math.ceil(-math.log10(axis.range / 100))
+    if with_interval and estimate.width:
+        decimals = max(decimals, math.ceil(-math.log10(estimate.width)))
     text = fixed(estimate.value, decimals)
     number = text.rstrip("0").rstrip(".") if "." in text and "×" not in text else text
     unit = f" {unit_for(number, axis.unit)}" if axis.unit else ""
-    both = ends(estimate) if with_interval else None
-    return f"{number}{unit} ({both[0]}–{both[1]})" if both else f"{number}{unit}"
+    both = ends(estimate, decimals) if with_interval else None
+    return f"{number}{unit} ({span(*both)})" if both else f"{number}{unit}"
 
 
 def _dates_around(estimate: Estimate, axis: Axis, grain: Grain) -> str | None:
@@ -73,7 +99,7 @@ def _dates_around(estimate: Estimate, axis: Axis, grain: Grain) -> str | None:
     low, high = _date(estimate.low, axis), _date(estimate.high, axis)
     if low is None or high is None:
         return None
-    first, last = _written(low, grain), _written(high, grain)
+    first, last = said_once(_written(low, grain), _written(high, grain))
     if first == last:
         return None
     return f"{first}–{last}" if grain == "year" else f"{first} to {last}"

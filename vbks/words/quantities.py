@@ -12,6 +12,9 @@ from vbks.words.time_units import YEAR, TimeUnit, chosen_unit, time_unit
 MOST_PERCENT = 0.5
 """Factors that change a number by no more than this are told in percent."""
 
+LARGEST_LOGARITHM = math.log(1e6)
+"""Factors are told up to a million."""
+
 
 def length(estimate: Estimate, axis: Axis, with_interval: bool = False) -> str:
     """A length along an input: "about 9 years", or "12.0 months (11.98–12.02)"."""
@@ -46,11 +49,16 @@ def unit_for(number: str, unit: str) -> str:
 def size(estimate: Estimate, axes: Axes) -> str:
     """A typical size of the target: "± 45 passengers"; of a factor: "± 4 %"."""
     if axes.is_log:
-        ratio = math.exp(min(estimate.value, 700.0))
+        ratio = _ratio(estimate.value)
         if ratio - 1 <= MOST_PERCENT:
             return f"± {rough(Estimate(100 * (ratio - 1)))} %"
         return f"a factor of {rounded(ratio)}"
     return f"± {rough(estimate)}{_target_unit(axes)}"
+
+
+def _ratio(logarithm: float) -> float:
+    """The factor of a logarithm, as far as anybody would want to know it."""
+    return math.exp(min(logarithm, LARGEST_LOGARITHM))
 
 
 def spread(estimate: Estimate, axes: Axes) -> str:
@@ -75,9 +83,11 @@ def slope(estimate: Estimate, axes: Axes, axis: Axis, with_interval: bool = Fals
         percents = steep.through(lambda rate: 100 * math.expm1(rate))
         return f"{stated(percents)} % {per}{interval(percents, ' %') if with_interval else ''}"
     if axes.is_log:
-        ratios = steep.through(lambda rate: math.exp(min(rate, 700.0)))
+        ratios = steep.through(_ratio)
         return f"a factor of {stated(ratios)} {per}{interval(ratios) if with_interval else ''}"
     told = interval(steep) if with_interval else ""
+    if axes.warp != "identity":
+        return f"{stated(steep)} {per}{told}{_target_unit(axes)}"
     return f"{stated(steep)}{_target_unit(axes)} {per}{told}"
 
 

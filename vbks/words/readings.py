@@ -6,24 +6,24 @@ from collections import Counter
 from collections.abc import Sequence
 
 from vbks.grammar import Expression
-from vbks.words.axes import Axes, axes_of
+from vbks.words.axes import MOST_NAMES, Axes, axes_of
 from vbks.words.form import Curve, Cycle, Form, Line, form_of
 from vbks.words.lengthscales import is_long
 from vbks.words.multiplied import Known, parts_of
-from vbks.words.nouns import MOST_NAMES, direction_of, head_of, names_of, power_name
+from vbks.words.nouns import direction_of, head_of, power_name
 from vbks.words.numerals import counted
 from vbks.words.part import Part
 from vbks.words.quantities import rough_length
 from vbks.words.regions import brief_region
 from vbks.words.time_units import cycle_name, time_unit
 
-SLOW, FAST = 0.2, 0.03
+SLOW, FAST = 0.2, 0.02
 """Shares of the data that a lengthscale spans, from which on a drift is slow or below it fast."""
 
 STEADY = 0.5
 """Times the data that a lengthscale spans, from which on a cycle is not said to evolve."""
 
-MOST_FACTORS = 4
+MOST_FACTORS = 3
 """Factors of a reading that are told one by one."""
 
 
@@ -96,7 +96,7 @@ def _curve(curve: Curve, axes: Axes) -> str:
             return f"{texture} curve"
         return f"{texture} in {axes.name(curve.input)}"
     values = curve.values
-    of_time = "" if axes.tells_time(curve.input) else f" in {axes.name(curve.input)}"
+    of_time = _of_time(curve.input, axes)
     if values.direction:
         noun = "rise" if values.direction == "up" else "fall"
         pace = {"faster": " that speeds up", "slower": " that slows down", None: ""}[values.pace]
@@ -113,9 +113,9 @@ def _curve(curve: Curve, axes: Axes) -> str:
 
 def _line(line: Line, axes: Axes) -> str:
     """A line as the head."""
-    if not axes[line.inputs[0]].is_time or len(line.inputs) > 1:
+    if not _is_along_time(line, axes):
         return _dependence(line, axes)
-    of_time = "" if axes.tells_time(line.inputs[0]) else f" in {axes.name(line.inputs[0])}"
+    of_time = _of_time(line.inputs[0], axes)
     direction = direction_of(line)
     if line.power > 1:
         return f"{power_name(line.power)} trend{of_time}"
@@ -126,16 +126,28 @@ def _line(line: Line, axes: Axes) -> str:
 
 def _growth(line: Line, axes: Axes) -> str:
     """A line as a factor of others."""
-    if not axes[line.inputs[0]].is_time or len(line.inputs) > 1:
+    if not _is_along_time(line, axes):
         return _dependence(line, axes)
-    of_time = "" if axes.tells_time(line.inputs[0]) else f" in {axes.name(line.inputs[0])}"
+    of_time = _of_time(line.inputs[0], axes)
+    if line.growth == "turning":
+        return f"linear change{of_time}"
     power = "" if line.power == 1 else f"{power_name(line.power)} "
     return f"{power}{'decline' if line.growth == 'shrinking' else 'growth'}{of_time}"
 
 
+def _is_along_time(line: Line, axes: Axes) -> bool:
+    """Whether a line is a trend: along time, or along the only input, which has no name."""
+    number = line.inputs[0]
+    return len(line.inputs) == 1 and (axes[number].is_time or axes.is_obvious(number))
+
+
+def _of_time(number: int, axes: Axes) -> str:
+    if axes.tells_time(number) or axes.is_obvious(number):
+        return ""
+    return f" in {axes.name(number)}"
+
+
 def _dependence(line: Line, axes: Axes) -> str:
     power = power_name(line.power)
-    if len(line.inputs) == 1 and axes.is_obvious(line.inputs[0]):
-        return "line" if line.power == 1 else f"{power} curve"
     many = len(line.inputs) > MOST_NAMES
-    return f"{power} in {'all' if many else names_of(line.inputs, axes)}{' inputs' if many else ''}"
+    return f"{power} in {'all' if many else axes.names(line.inputs)}{' inputs' if many else ''}"

@@ -10,15 +10,10 @@ from vbks.words.estimate import Estimate, finite
 from vbks.words.numerals import counted
 from vbks.words.part import Gate
 from vbks.words.phrases import listed
-from vbks.words.places import place
+from vbks.words.places import both_places, place, place_after_preposition
 
 MOST_STRETCHES = 3
 """Stretches of one input that are told one by one."""
-
-MOST_INPUTS = 3
-"""Inputs with changes that are told one by one."""
-
-NOWHERE = "hardly anywhere"
 
 
 @dataclass(frozen=True)
@@ -64,14 +59,28 @@ def _sides(gate: Gate) -> tuple[Stretch, ...] | None:
 
 def region(gates: Iterable[Gate], axes: Axes, with_intervals: bool = False) -> str:
     """Where all gates are open: "until 1645 and from 1715 onwards"; nothing if there are none."""
-    by_input: dict[int, list[Gate]] = {}
-    for gate in gates:
-        by_input.setdefault(gate.input, []).append(gate)
-    if len(by_input) > MOST_INPUTS:
-        return f"on one side of each change in {counted(len(by_input))} inputs"
+    by_input = _by_input(gates)
     order = sorted(by_input, key=lambda number: not axes[number].is_time)
     texts = [_on_input(number, by_input[number], axes, with_intervals) for number in order]
-    return NOWHERE if NOWHERE in texts else listed(texts)
+    return ", and ".join(texts) if any(" and " in text for text in texts[:-1]) else listed(texts)
+
+
+def is_nowhere(gates: Iterable[Gate]) -> bool:
+    """Whether the gates on some input are never open together."""
+    return any(stretches(on_input) == () for on_input in _by_input(gates).values())
+
+
+def _by_input(gates: Iterable[Gate]) -> dict[int, list[Gate]]:
+    found: dict[int, list[Gate]] = {}
+    for gate in gates:
+        found.setdefault(gate.input, []).append(gate)
+    return found
+
+
+def limits(gates: Iterable[Gate], axes: Axes) -> str:
+    """On which inputs it depends where all gates are open; nothing if there are none."""
+    inputs = tuple(dict.fromkeys(gate.input for gate in gates))
+    return f"within limits of {axes.names(inputs)}" if inputs else ""
 
 
 def _on_input(number: int, gates: list[Gate], axes: Axes, with_intervals: bool) -> str:
@@ -80,7 +89,7 @@ def _on_input(number: int, gates: list[Gate], axes: Axes, with_intervals: bool) 
     if found is None:
         return _on_unknown(number, gates, axes)
     if not found:
-        return NOWHERE
+        return "nowhere"
     if len(found) > MOST_STRETCHES:
         return f"in {counted(len(found))} separate stretches of {axes.name(number)}"
     if axis.is_time:
@@ -91,6 +100,8 @@ def _on_input(number: int, gates: list[Gate], axes: Axes, with_intervals: bool) 
 
 def _times(stretch: Stretch, axis: Axis, with_intervals: bool) -> str:
     low, high = _ends(stretch, axis, with_intervals)
+    if stretch.low and low == high:
+        return place_after_preposition(stretch.low, axis)
     if low and high:
         return f"from {low} to {high}"
     return f"until {high}" if high else f"from {low} onwards"
@@ -98,12 +109,18 @@ def _times(stretch: Stretch, axis: Axis, with_intervals: bool) -> str:
 
 def _numbers(stretch: Stretch, axis: Axis, with_intervals: bool) -> str:
     low, high = _ends(stretch, axis, with_intervals)
+    if low and low == high:
+        return f"close to {low}"
     if low and high:
         return f"between {low} and {high}"
     return f"below {high}" if high else f"above {low}"
 
 
 def _ends(stretch: Stretch, axis: Axis, with_intervals: bool) -> tuple[str, str]:
+    if stretch.low and stretch.high:
+        is_plain = stretch.low.width is None and stretch.high.width is None
+        if is_plain or not with_intervals:
+            return both_places(stretch.low, stretch.high, axis)
     low = place(stretch.low, axis, with_intervals) if stretch.low else ""
     return low, place(stretch.high, axis, with_intervals) if stretch.high else ""
 
@@ -113,13 +130,19 @@ def _on_unknown(number: int, gates: list[Gate], axes: Axes) -> str:
     of_input = "" if axes.tells_time(number) else f" in {axes.name(number)}"
     if len(gates) > 1:
         return f"on one side of each of {counted(len(gates))} changes{of_input}"
-    match gates[0].side:
-        case "before" | "after" as side:
-            return f"{side} a change{of_input}"
-        case side:
-            return f"{side} a window{of_input or ' of time'}"
+    side = gates[0].side
+    if side in ("outside", "inside"):
+        return f"{side} a window{of_input or ' of time'}"
+    if axes[number].is_time:
+        return f"{side} a change{of_input}"
+    return f"{'below' if side == 'before' else 'above'} a threshold{of_input}"
 
 
 def brief_region(gates: Iterable[Gate], axes: Axes) -> str:
     """Where all gates are open, for tables: "until 1645 and from 1715"."""
+    gates = tuple(gates)
+    if is_nowhere(gates):
+        return "nowhere"
+    if len({gate.input for gate in gates}) > 1:
+        return limits(gates, axes)
     return region(gates, axes).replace(" onwards", "").removesuffix(" of time")

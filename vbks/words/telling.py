@@ -6,7 +6,11 @@ from enum import IntEnum, auto
 
 
 class Detail(IntEnum):
-    """Details of a part; those that matter least come first."""
+    """Details of a part; those that matter least come first.
+
+    Without KERNELS the number of a probability stands alone; without LIMITS, MODULATORS or INPUTS
+    the inputs of changes are named or other factors are counted, and no more is said of them.
+    """
 
     TRANSITION = auto()
     WITHIN_PERIOD = auto()
@@ -22,12 +26,15 @@ class Detail(IntEnum):
     SLOPE = auto()
     PERIOD = auto()
     KERNELS = auto()
+    LIMITS = auto()
+    MODULATORS = auto()
+    INPUTS = auto()
 
 
 Telling = frozenset[Detail]
 
-SUMMARY: Telling = frozenset()
-"""A summary has the structure and periods only, as in figure 1.8 of the ABCD chapter."""
+SUMMARY: Telling = frozenset({Detail.LIMITS, Detail.MODULATORS, Detail.INPUTS})
+"""A summary has the structure, periods and places, as in figure 1.8 of the ABCD chapter."""
 
 EVERYTHING: Telling = frozenset(Detail)
 
