@@ -19,6 +19,7 @@ LAYERS = (
     "data.signals",
     "data",
     "grammar",
+    "words",
     "kernels.gpflow.linear",
     "kernels.gpflow.form",
     "kernels",

@@ -109,4 +109,5 @@ def readable_name(name: str) -> str:
     short = " ".join(words[:LONGEST_NAME]) + ("…" if len(words) > LONGEST_NAME else "")
     if re.fullmatch(r"[\w .…-]*", short):
         return short
-    return f"“{re.sub(r'[][(){}“”*+]', '', short).strip()}”"
+    bare = " ".join(re.sub(r"[][(){}“”*+]", "", short).split())
+    return f"“{bare}”" if bare else ""

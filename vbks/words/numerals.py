@@ -54,7 +54,11 @@ def fixed(value: float, decimals: int) -> str:
 
 def rounded(value: float, digits: int = 2) -> str:
     """A number with so many significant digits, and no zeros at its end that say nothing."""
-    text = fixed(value, decimals_for(value, digits))
+    return trimmed(fixed(value, decimals_for(value, digits)))
+
+
+def trimmed(text: str) -> str:
+    """A number without zeros at the end of its decimals."""
     number, _, word = text.partition(" ")
     short = number.rstrip("0").rstrip(".") if "." in number else number
     return f"{short} {word}".strip()

@@ -8,7 +8,7 @@ from typing import Literal
 
 from vbks.words.axes import Axis
 from vbks.words.estimate import Estimate
-from vbks.words.numerals import decimals_for, ends, fixed, span
+from vbks.words.numerals import decimals_for, ends, fixed, span, trimmed
 from vbks.words.quantities import unit_for
 from vbks.words.time_units import YEAR, TimeUnit, time_unit
 
@@ -86,8 +86,7 @@ def _number(estimate: Estimate, axis: Axis, with_interval: bool) -> str:
         decimals = math.ceil(-math.log10(axis.range / 100))
     if with_interval and estimate.width:
         decimals = max(decimals, math.ceil(-math.log10(estimate.width)))
-    text = fixed(estimate.value, decimals)
-    number = text.rstrip("0").rstrip(".") if "." in text and "×" not in text else text
+    number = trimmed(fixed(estimate.value, decimals))
     unit = f" {unit_for(number, axis.unit)}" if axis.unit else ""
     both = ends(estimate, decimals) if with_interval else None
     return f"{number}{unit} ({span(*both)})" if both else f"{number}{unit}"
@@ -138,13 +137,19 @@ def _date(value: float, axis: Axis) -> datetime | None:
         return None
     try:
         if axis.origin is None:
-            return _after(datetime(1, 1, 1), 12 * (value - 1))
+            return _in_year(value)
         origin = _instant(axis)
         if unit.name in ("month", "year"):
             return _after(origin, value * (12 if unit.name == "year" else 1))
         return origin + timedelta(days=value * unit.days)
     except (OverflowError, ValueError):
         return None
+
+
+def _in_year(value: float) -> datetime:
+    """The instant at a number of years of the calendar, such as 1957.25."""
+    begun, next_year = (datetime(math.floor(value) + n, 1, 1) for n in (0, 1))
+    return begun + (value - math.floor(value)) * (next_year - begun)
 
 
 def _instant(axis: Axis) -> datetime:

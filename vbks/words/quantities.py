@@ -77,24 +77,25 @@ def _target_unit(axes: Axes) -> str:
 def slope(estimate: Estimate, axes: Axes, axis: Axis, with_interval: bool = False) -> str:
     """How much the target changes along an input: "about 11 % a year (9–13 %)"."""
     per, factor = _per(axis)
-    steep = estimate.through(abs).times(factor) if not _changes_sign(estimate) else None
-    steep = steep or Estimate(abs(estimate.value) * factor)
-    if axes.is_log and steep.value <= MOST_PERCENT:
-        percents = steep.through(lambda rate: 100 * math.expm1(rate))
+    rate = estimate.times(factor)
+    if axes.is_log and rate.value <= MOST_PERCENT:
+        percents = _steepness(rate.through(lambda rate: 100 * math.expm1(min(rate, 1.0))))
         return f"{stated(percents)} % {per}{interval(percents, ' %') if with_interval else ''}"
     if axes.is_log:
-        ratios = steep.through(_ratio)
+        ratios = rate.through(_ratio)
         return f"a factor of {stated(ratios)} {per}{interval(ratios) if with_interval else ''}"
+    steep = _steepness(rate)
     told = interval(steep) if with_interval else ""
     if axes.warp != "identity":
         return f"{stated(steep)} {per}{told}{_target_unit(axes)}"
     return f"{stated(steep)}{_target_unit(axes)} {per}{told}"
 
 
-def _changes_sign(estimate: Estimate) -> bool:
-    return (
-        estimate.low is not None and estimate.high is not None and estimate.low < 0 < estimate.high
-    )
+def _steepness(slope: Estimate) -> Estimate:
+    """The size of a slope whose direction is told in words; no interval if that is not known."""
+    if slope.low is not None and slope.high is not None and slope.low < 0 < slope.high:
+        return Estimate(abs(slope.value))
+    return slope.through(abs)
 
 
 def _per(axis: Axis) -> tuple[str, float]:

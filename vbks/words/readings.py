@@ -14,7 +14,7 @@ from vbks.words.nouns import direction_of, head_of, power_name
 from vbks.words.numerals import counted
 from vbks.words.part import Part
 from vbks.words.quantities import rough_length
-from vbks.words.regions import brief_region
+from vbks.words.regions import brief_region, limits
 from vbks.words.time_units import cycle_name, time_unit
 
 SLOW, FAST = 0.2, 0.02
@@ -26,6 +26,9 @@ STEADY = 0.5
 MOST_FACTORS = 3
 """Factors of a reading that are told one by one."""
 
+LONGEST = 90
+"""Characters of a reading from which on it tells fewer factors one by one."""
+
 
 def read(expression: Expression | str, names: Axes | Sequence[str] = (), known: Known = ()) -> str:
     """A whole kernel in short readings: "yearly cycle × growth, slow drift"."""
@@ -36,13 +39,21 @@ def read(expression: Expression | str, names: Axes | Sequence[str] = (), known: 
 
 
 def reading(part: Part, axes: Axes) -> str:
-    """A part in a few words, its head first."""
+    """A part in a few words, its head first; factors are counted where they would be many."""
     form = form_of(part, axes)
     factors = _factors(form, axes)
-    if len(factors) > MOST_FACTORS:
-        more = counted(len(factors) - MOST_FACTORS + 1)
-        factors = [*factors[: MOST_FACTORS - 1], f"{more} more factors"]
-    return " ".join(filter(None, (" × ".join(factors), brief_region(form.gates, axes))))
+    most = min(len(factors), MOST_FACTORS)
+    text = _joined(factors, most, brief_region(form.gates, axes))
+    while most > 1 and len(text) > LONGEST:
+        most -= 1
+        text = _joined(factors, most, brief_region(form.gates, axes))
+    return text if len(text) <= LONGEST else _joined(factors, most, limits(form.gates, axes))
+
+
+def _joined(factors: list[str], most: int, where: str) -> str:
+    more = len(factors) - most
+    rest = [f"{counted(more)} more factor{'s' if more > 1 else ''}"] if more else []
+    return f"{' × '.join([*factors[:most], *rest])} {where}".strip()
 
 
 def _factors(form: Form, axes: Axes) -> list[str]:
