@@ -41,13 +41,8 @@ def part_of(case):
     axes = axes_named(case["axes"])
     known = [values(given) for given in case.get("known", [])]
     part = parts_of(case["kernel"], len(axes.inputs), known)[case.get("part", 0)]
-    matern = case.get("matern")  # a family that stands in place of SE, as the grammar may lack it
-    factors = [
-        replace(f, family=matern) if matern and f.family == "SE" else f for f in part.factors
-    ]
     return replace(
         part,
-        factors=tuple(factors),
         probability=case.get("probability"),
         share=case.get("share"),
         amplitude=estimate(case.get("amplitude")),

@@ -1,4 +1,6 @@
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import vbks.words
@@ -13,3 +15,9 @@ def test_page__has_code_that_gives_the_texts_beside_it():
     assert len(lines) == 2
     for code, text in lines:
         assert eval(code, names) == text
+
+
+def test_words__need_no_tensorflow_and_no_numpy():
+    code = "import sys, vbks.words; assert not {'numpy', 'tensorflow'} & set(sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
