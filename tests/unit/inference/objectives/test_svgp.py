@@ -264,7 +264,7 @@ def test_natural_gradient_step__leads_to_the_optimum_from_any_q():
     batches = [(X[rows], Y[rows]) for rows in THIRDS]
     best, _ = here.optimum(batches)
     for q in (NaturalParameters.prior(len(bank), M), some_q(len(bank))):
-        for found in (here.full_step(batches, q), here.fitted(iter(batches), q)):
+        for found in (here.full_step(batches, q), here.fitted(iter(batches), q, max_steps=4)):
             for part, expected in zip(found, best, strict=True):
                 np.testing.assert_allclose(part, expected, rtol=1e-8, atol=1e-8)
 
@@ -328,7 +328,7 @@ def test_excess__takes_most_of_the_bias_of_a_q_from_few_rows():
     found = {0.0: [], N / few - 1.0: []}
     for _ in range(60):
         ours, theirs = np.split(rng.permutation(N)[: 2 * few], 2)
-        q = here.fitted([(X[ours], Y[ours])], NaturalParameters.prior(2, M)).moments()
+        q = here.fitted([(X[ours], Y[ours])], NaturalParameters.prior(2, M), max_steps=4).moments()
         for excess, gradients in found.items():
             slopes = here.slopes([(X[theirs], Y[theirs])], q, whitened=False, excess=excess)
             gradients.append(slopes.gradient.numpy())
@@ -351,7 +351,7 @@ def test_candidate_that_cannot_be_factorised__disturbs_no_other():
         lambda here: here.value([(X, Y)], q.moments())[0],
         lambda here: here.slopes([(X, Y)], q.moments()).gradient,
         lambda here: here.slopes([(X, Y)], q.moments(), whitened=False, excess=1.0).gradient,
-        lambda here: here.fitted([(X, Y)], q).linear,
+        lambda here: here.fitted([(X, Y)], q, max_steps=4).linear,
     ):
         expected, found = evaluate(good).numpy(), evaluate(bad).numpy()
         np.testing.assert_array_equal(found[others], expected[others])
