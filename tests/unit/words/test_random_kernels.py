@@ -10,22 +10,7 @@ from support.strategies import BUILT_IN, random_expression
 
 from vbks.words import Axes, Axis, Estimate, Factor, Part, Target, Values, describe, parts_of, read
 
-FAMILIES = (
-    "SE",
-    "SE",
-    "RQ",
-    "OU",
-    "M32",
-    "M52",
-    "PER",
-    "PER",
-    "PER0",
-    "LIN",
-    "LIN",
-    "LIN",
-    "C",
-    "WN",
-)
+FAMILIES = (*BUILT_IN, "SE", "PER", "LIN", "LIN")
 NUM_EXPRESSIONS = 5_000
 MAX_PARTS = 2
 NAMES = ("age", "blast_furnace slag", "water", "hour", "year", "load (kW)", "x", "temperature")
