@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from support.fits import made_up_fit
+from support.fits import made_up_fit, make_data
 from vbks.data.training import TrainingData
-from vbks.data.warps import Warp
+from vbks.data.warps import Identity, Warp
 from vbks.grammar.canonical import canonical
 from vbks.grammar.expression import leaves
 from vbks.grammar.parser import parse
@@ -69,7 +69,7 @@ class Pretence:
     clock: Clock = field(default_factory=Clock)
     calls: list[int] = field(default_factory=list)
 
-    data: dict[Warp, TrainingData] = field(default_factory=dict)
+    data: dict[Warp, TrainingData] = field(default_factory=lambda: {Identity(): make_data()})
     settings: FitSettings = field(default_factory=FitSettings)
     notices: tuple[str, ...] = ()
 

@@ -56,6 +56,8 @@ class SearchRunner:
     space: Sequence[Proposal] = ()
     is_patient: bool = False
     decide_final: Decide = made_now
+    state: SearchState = field(default_factory=SearchState)
+    """How far the search has come."""
     path: list[Step] = field(default_factory=list)
     """A step for every time that another candidate became the best, by the criterion."""
     untried: tuple[str, ...] = ()
@@ -63,8 +65,22 @@ class SearchRunner:
 
     def run(self) -> SearchResult:
         """Search until that ends or its budget does, and fit the best as well as can be."""
-        state = self.search()
-        fits, failure = list(state.fits), ""
+        while True:
+            self.state, proposals = self.strategy.propose(self.state)
+            fits: list[LocalFit] = []
+            for affordable in self._affordable(proposals, fits):
+                fits += self.evaluator.fit(affordable, self.plan.search)
+            if fits:
+                self.state = self.strategy.absorb(self.state, fits)
+                self._note()
+            left = proposals[len(fits) :]
+            if left or not proposals:
+                return self._result(left)
+
+    def _result(self, left: Sequence[Proposal]) -> SearchResult:
+        """What a search has found that did not fit the proposals ``left``, after final fits."""
+        self._end(left)
+        fits, failure = list(self.state.fits), ""
         if self.final is not None:
             budget = self.tracker.budget
             if self.is_patient:
@@ -75,31 +91,15 @@ class SearchRunner:
         rows = next(iter(self.evaluator.data.values()))
         notices = (
             *rows.notices, *self.evaluator.notices,
-            self._used(fits, rows.num_rows).notice(rows.num_rows), self.notice(state), failure,
+            self._used(fits, rows.num_rows).notice(rows.num_rows), self.notice(), failure,
             not_converged(fits),
             *failed_warps(fits),
         )  # fmt: skip
         told = tuple(dict.fromkeys(filter(None, notices)))
         return SearchResult(tuple(fits), told, tuple(self.path), self.untried)
 
-    def search(self) -> SearchState:
-        """The last state of the search."""
-        state = SearchState()
-        while True:
-            state, proposals = self.strategy.propose(state)
-            fits: list[LocalFit] = []
-            for affordable in self._affordable(proposals, state, fits):
-                fits += self.evaluator.fit(affordable, self.plan.search)
-            if fits:
-                state = self.strategy.absorb(state, fits)
-                self._note(state)
-            left = proposals[len(fits) :]
-            if left or not proposals:
-                self._end(state, left)
-                return state
-
     def _affordable(
-        self, proposals: Sequence[Proposal], state: SearchState, fits: Sequence[LocalFit]
+        self, proposals: Sequence[Proposal], fits: Sequence[LocalFit]
     ) -> Iterator[list[Proposal]]:
         """What there is budget for now, warp by warp, which shows what fits cost.
 
@@ -109,7 +109,7 @@ class SearchRunner:
             own = list(group)
             costs = [self.cost(proposal) for proposal in own]
             while own:
-                done = (*state.fits, *fits)
+                done = (*self.state.fits, *fits)
                 reserve = () if self.final is None else self.final.costs(done)
                 num = self.tracker.affordable(costs, reserve)
                 if not num:
@@ -118,9 +118,9 @@ class SearchRunner:
                 self.tracker.spend(costs[:num])
                 own, costs = own[num:], costs[num:]
 
-    def _note(self, state: SearchState) -> None:
+    def _note(self) -> None:
         """Remember the best if it is another one than before."""
-        best = self.strategy.best(state)
+        best = self.strategy.best(self.state)
         if best is None:
             return
         step = Step(
@@ -130,11 +130,12 @@ class SearchRunner:
         if not self.path or not self.path[-1].is_same(step):
             self.path.append(step)
 
-    def _end(self, state: SearchState, left: Sequence[Proposal]) -> None:
+    def _end(self, left: Sequence[Proposal]) -> None:
         """Remember when it was over, and what was left."""
         self.seconds = self.tracker.seconds
-        known = {structure_of(fit)[0] for fit in state.fits} | {p.structure[0] for p in left}
-        never = [] if state.ending else [p for p in self.space if p.structure[0] not in known]
+        known = {structure_of(fit)[0] for fit in self.state.fits} | {p.structure[0] for p in left}
+        ended = bool(self.state.ending)
+        never = [] if ended else [p for p in self.space if p.structure[0] not in known]
         self.untried = tuple(str(proposal) for proposal in (*left, *never))
 
     def _used(self, fits: Sequence[LocalFit], num_rows: int) -> Plan:
@@ -144,11 +145,11 @@ class SearchRunner:
         is_final = any(fit.status == "fitted" for fit in last)
         return self.plan if is_final else Plan(self.plan.search, self.plan.search)
 
-    def notice(self, state: SearchState) -> str:
+    def notice(self) -> str:
         """How the search has ended, what it has not tried, and how to let it go on."""
         tried = f"{self.tracker.candidates} candidates were tried in {self.seconds:.0f} s"
-        if state.ending:
-            return f"{tried}: {state.ending}."
+        if self.state.ending:
+            return f"{tried}: {self.state.ending}."
         more = _not_tried(self.untried) if self.untried else "it could go on"
         is_counted = math.isinf(self.tracker.budget.seconds)
         unit = "of more candidates" if is_counted else "in seconds"

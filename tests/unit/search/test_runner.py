@@ -22,6 +22,7 @@ from vbks.search.budget import Budget, BudgetTracker
 from vbks.search.methods import VBKS
 from vbks.search.plan import Plan
 from vbks.search.problem import SearchProblem
+from vbks.search.protocol import SearchState
 from vbks.search.runner import SearchResult, SearchRunner
 from vbks.search.strategies.fixed import FixedSpace
 
@@ -30,6 +31,12 @@ WARPS: tuple[Warp, ...] = (Identity(), Log())
 
 
 STAGE = FitStage("exact", "laplace")
+
+
+def run(runner: SearchRunner) -> SearchState:
+    """The last state of a search."""
+    runner.run()
+    return runner.state
 
 
 def search(
@@ -43,20 +50,20 @@ def search(
 def test_search__goes_on_until_the_strategy_ends() -> None:
     evaluator = Pretence()
     found = search(Budget(), evaluator)
-    state = found.search()
+    state = run(found)
     assert len(state.fits) == 8
     assert evaluator.calls == [4, 4]
     assert found.untried == ()
-    assert "8 candidates were tried" in found.notice(state)
-    assert "all members of the space were tried" in found.notice(state)
+    assert "8 candidates were tried" in found.notice()
+    assert "all members of the space were tried" in found.notice()
 
 
 def test_search__ends_with_its_budget_and_says_what_was_left_out() -> None:
     found = search(Budget(candidates=6), Pretence())
-    state = found.search()
+    state = run(found)
     assert len(state.fits) == 6
     assert found.untried == ("PER of log targets", "RQ of log targets")
-    assert found.notice(state) == (
+    assert found.notice() == (
         "6 candidates were tried in 0 s, and 2 more were not: PER of log targets, RQ of log "
         "targets. Give a larger budget=, of more candidates, to let it think longer."
     )
@@ -64,27 +71,29 @@ def test_search__ends_with_its_budget_and_says_what_was_left_out() -> None:
 
 def test_search__names_the_first_of_many_that_were_not_tried() -> None:
     found = search(Budget(candidates=3), Pretence())
+    run(found)
     assert "5 more were not: RQ, SE of log targets, LIN of log targets and 2 others." in (
-        found.notice(found.search())
+        found.notice()
     )
     found = search(Budget(candidates=7), Pretence())
-    assert "1 more was not: RQ of log targets. Give" in found.notice(found.search())
+    run(found)
+    assert "1 more was not: RQ of log targets. Give" in found.notice()
 
 
 def test_search__members_that_were_not_even_proposed_are_untried() -> None:
     members = pairs_of(vbks.K144, WARPS[:1])
     found = search(Budget(candidates=7), Pretence(), vbks.K144, space=members)
-    found.search()
+    run(found)
     assert found.untried[0] == f"{vbks.K144[3]} of log targets"
     assert str(vbks.K144[-1]) in found.untried
     found = search(Budget(), Pretence(), vbks.K144, space=members)
-    found.search()
+    run(found)
     assert found.untried == ()
 
 
 def test_search__without_a_limit_of_seconds_asks_for_whole_groups() -> None:
     evaluator = Pretence(seconds=10.0)
-    search(Budget(candidates=200), evaluator, vbks.K144).search()
+    run(search(Budget(candidates=200), evaluator, vbks.K144))
     assert evaluator.calls[:3] == [4, 4, 140]
 
 
@@ -93,7 +102,7 @@ def test_search__without_a_limit_of_seconds_asks_for_whole_groups() -> None:
 def test_search__ends_in_time_with_most_of_it_used(seconds: float, speed: float) -> None:
     evaluator = Pretence(seconds=speed, first=1.0)
     found = search(Budget(seconds=seconds), evaluator, vbks.K144)
-    state = found.search()
+    state = run(found)
     assert len(state.fits) >= 4
     assert evaluator.clock.now <= max(1.1 * seconds, 1.0 + 4 * speed)
     assert state.ending or evaluator.clock.now >= 0.75 * seconds
@@ -103,7 +112,7 @@ def test_search__ends_in_time_with_most_of_it_used(seconds: float, speed: float)
 def test_search__tiny_budgets_give_an_answer() -> None:
     evaluator = Pretence(seconds=0.5, first=3.0)
     found = search(Budget(seconds=1.0), evaluator, vbks.K144, cost=lambda proposal: 0.5)
-    assert len(found.search().fits) == 4
+    assert len(run(found).fits) == 4
     assert evaluator.calls == [4]
     assert len(found.untried) == 4
 
@@ -114,7 +123,7 @@ def test_search__cost_decides_how_many_are_fitted_together() -> None:
 
     evaluator = Pretence(seconds=1.0)
     found = search(Budget(seconds=60.0), evaluator, cost=cost)
-    found.search()
+    run(found)
     assert evaluator.calls == [2]
     assert found.untried[:2] == ("PER", "RQ")
 
@@ -124,14 +133,17 @@ def test_search__keeps_time_for_final_fits() -> None:
         def costs(self, fits: Sequence[LocalFit]) -> list[float]:
             return [10.0] * min(len(fits), 3)
 
+        def finish(self, fits: Sequence[LocalFit], *_: Any) -> tuple[Sequence[LocalFit], str]:
+            return fits, ""
+
     evaluator = Pretence(seconds=1.0)
-    search(Budget(seconds=100.0), evaluator, vbks.K144, final=Reserve()).search()
+    run(search(Budget(seconds=100.0), evaluator, vbks.K144, final=Reserve()))
     assert 65.0 < evaluator.clock.now < 90.0
 
 
 def test_search__notes_every_new_best_with_its_score() -> None:
     found = search(Budget(), Pretence())
-    found.search()
+    run(found)
     (step,) = found.path
     assert (step.candidates, step.expression, step.score) == (8, "LIN", 3.0)
 
@@ -139,9 +151,9 @@ def test_search__notes_every_new_best_with_its_score() -> None:
 def test_search__tells_how_long_it_took_itself() -> None:
     clock = Clock()
     found = search(Budget(), Pretence(seconds=2.0, clock=clock))
-    state = found.search()
+    run(found)
     clock.now += 100.0
-    assert "8 candidates were tried in 16 s" in found.notice(state)
+    assert "8 candidates were tried in 16 s" in found.notice()
 
 
 def runner(

@@ -13,7 +13,7 @@ from vbks.inference.progress import Quiet
 from vbks.inference.proposal import Proposal
 from vbks.inference.result import LocalFit
 from vbks.search.protocol import SearchState, Strategy
-from vbks.search.runner import SearchRunner
+from vbks.search.runner import SearchResult, SearchRunner
 
 
 class EarlyStrategy(Strategy, Protocol):
@@ -57,7 +57,6 @@ class AcrossDepths(SearchRunner):
 
     strategy: EarlyStrategy
     _lock: RLock = field(default_factory=RLock)
-    _state: SearchState = field(default_factory=SearchState)
     _lanes: list[_Lane] = field(default_factory=list)
     """Lanes of the depth that is not done."""
     _early: list[_Lane] = field(default_factory=list)
@@ -69,28 +68,27 @@ class AcrossDepths(SearchRunner):
         """Chunks of work that are done at once; an executor that does not say it has one."""
         return getattr(self.evaluator.executor, "num_workers", 1)
 
-    def search(self) -> SearchState:
-        """The last state."""
+    def run(self) -> SearchResult:
+        """Search depth after depth, and fit the best as well as can be."""
         budget = self.tracker.budget
         is_limited = not (math.isinf(budget.seconds) and math.isinf(budget.candidates))
         if is_limited or self.num_workers < 2:
-            return super().search()
+            return super().run()
         try:
             while self._begin_depth():
                 self._finish_depth()
         finally:
             self._is_over = True
-        self._end(self._state, ())
-        return self._state
+        return self._result(())
 
     def _begin_depth(self) -> bool:
         """Propose what was not begun early; whether there is anything in this depth."""
         with self._lock:
-            self._state, proposals = self.strategy.propose(self._state)
+            self.state, proposals = self.strategy.propose(self.state)
             fresh = self._not_begun(proposals)
             self._lanes, self._early = self._early, []
             if self._lanes:
-                self._state = replace(self._state, ending="")
+                self.state = replace(self.state, ending="")
             if fresh:
                 self._lanes.append(_Lane(fresh))
             return bool(self._lanes)
@@ -108,8 +106,8 @@ class AcrossDepths(SearchRunner):
         with self._lock:
             self.tracker.spend([self.cost(p) for lane in self._lanes for p in lane.proposals])
             fits = [fit for lane in self._lanes for fit in lane.fits()]
-            self._state = self.strategy.absorb(self._state, fits)
-            self._note(self._state)
+            self.state = self.strategy.absorb(self.state, fits)
+            self._note()
 
     def _fit(self, lane: _Lane, evaluator: Evaluator) -> None:
         def hear(fits: Mapping[int, LocalFit]) -> None:
@@ -130,7 +128,7 @@ class AcrossDepths(SearchRunner):
         if not num_waiting or num_waiting + num_early >= self.num_workers:
             return
         known = [fit for lane in self._lanes for fit in lane.fits()]
-        self._state, proposals = self.strategy.propose_early(self._state, known, num_waiting)
+        self.state, proposals = self.strategy.propose_early(self.state, known, num_waiting)
         fresh = self._not_begun(proposals)
         if fresh:
             lane = _Lane(fresh)

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.fits import made_up_fit
+from support.fits import made_up_fit, make_data
 from support.rows import make_rows
 
 import vbks
+from vbks.data.warps import Identity
 from vbks.execution.devices import Devices
 from vbks.inference.progress import Quiet
 from vbks.inference.proposal import Proposal, structure_of
@@ -51,6 +52,8 @@ class Waiting:
     lists: list[tuple[bool, list[str]]] = field(default_factory=list)
     breaks: bool = False
     search: Any = None
+    data: Any = field(default_factory=lambda: {Identity(): make_data()})
+    notices: tuple[str, ...] = ()
 
     @property
     def executor(self) -> Any:
@@ -90,9 +93,15 @@ def search(
     return evaluator.search
 
 
+def run(runner: SearchRunner) -> SearchState:
+    """The last state of a search."""
+    runner.run()
+    return runner.state
+
+
 def test_next_depth__begins_while_the_last_fit_is_waited_for() -> None:
     evaluator = Waiting(3)
-    state = search(evaluator, max_depth=3).search()
+    state = run(search(evaluator, max_depth=3))
     kinds = [is_early for is_early, _ in evaluator.lists]
     assert kinds[:2] == [False, False], "which leaf is the best is known when all are"
     assert True in kinds
@@ -124,7 +133,7 @@ def parents_of(proposals: Sequence[Proposal]) -> set[Any]:
 
 
 def test_same_order__gives_the_same_search() -> None:
-    runs = [search(Waiting(3), max_depth=3).search() for _ in range(2)]
+    runs = [run(search(Waiting(3), max_depth=3)) for _ in range(2)]
     first, second = ([str(fit.expression) for fit in state.fits] for state in runs)
     assert first == second
 
@@ -133,8 +142,8 @@ def test_same_order__gives_the_same_search() -> None:
 def test_one_worker_or_a_budget__makes_it_the_search_that_waits(settings: dict[str, Any]) -> None:
     num = settings.pop("num_workers", 3)
     here, waits = Waiting(num), Waiting(num)
-    state = search(here, max_depth=3, **settings).search()
-    expected = search(waits, SearchRunner, max_depth=3, **settings).search()
+    state = run(search(here, max_depth=3, **settings))
+    expected = run(search(waits, SearchRunner, max_depth=3, **settings))
     assert here.lists == waits.lists and not any(is_early for is_early, _ in here.lists)
     assert state.expanded == expected.expanded
     assert [str(fit.expression) for fit in state.fits] == [
@@ -144,7 +153,7 @@ def test_one_worker_or_a_budget__makes_it_the_search_that_waits(settings: dict[s
 
 def test_error_in_an_early_list__reaches_the_caller() -> None:
     with pytest.raises(ZeroDivisionError, match="early"):
-        search(Waiting(3, breaks=True), max_depth=3).search()
+        run(search(Waiting(3, breaks=True), max_depth=3))
 
 
 @pytest.mark.slow
