@@ -11,7 +11,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from vbks.arrays import Array, Mask
-from vbks.errors import DataError, GrammarError
+from vbks.errors import DataError, GrammarError, SettingsError
 from vbks.grammar.canonical import canonical
 from vbks.grammar.expression import Expression
 from vbks.grammar.parser import parse
@@ -40,7 +40,7 @@ def check_prior(prior: KernelPrior, is_growing: bool = False) -> None:
     """
     if isinstance(prior, str):
         if prior not in _NAMED:
-            raise DataError(
+            raise SettingsError(
                 f"prior is {prior!r}, expected one of {', '.join(get_args(PriorName))}, a mapping "
                 "from expressions to numbers, or a function of an expression."
             )
@@ -52,7 +52,7 @@ def check_prior(prior: KernelPrior, is_growing: bool = False) -> None:
             )
         own_prior(tuple(map(parse, prior)), _looked_up(prior))
     elif not callable(prior):
-        raise DataError(
+        raise SettingsError(
             f"prior is of the type {type(prior).__name__}, expected a name, a mapping from "
             "expressions to numbers, or a function of an expression."
         )

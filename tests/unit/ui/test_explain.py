@@ -24,7 +24,8 @@ def test_policies__have_a_whole_sentence_for_every_number(name: str) -> None:
     sentences = field_sentences(policy)
     assert sentences.keys() == {own.name for own in fields(policy)}
     for sentence in sentences.values():
-        assert (sentence[0].isupper() or sentence.startswith("θ")) and sentence.endswith(".")
+        assert sentence[0].isupper() or sentence.startswith(("θ ", "q("))
+        assert sentence.endswith(".")
 
 
 def test_arguments_of_fit__are_all_explained() -> None:
@@ -48,5 +49,5 @@ def test_tables__show_every_policy() -> None:
     text = console.file.getvalue()  # type: ignore[attr-defined]
     for own in fields(Policies):
         assert f"policies.{own.name}" in text
-    (line,) = (line for line in text.splitlines() if " few " in line)
-    assert " 9 " in line and " 4 " in line
+    (line,) = (line for line in text.splitlines() if "│ few " in line)
+    assert "│ 9 " in line and "│ 4 " in line
