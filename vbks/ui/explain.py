@@ -7,7 +7,7 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 
 from rich.table import Table
 from rich.text import Text
@@ -38,11 +38,12 @@ def explained_arguments(
 
 
 def explained_fields(value: object) -> Iterator[Explained]:
-    """The fields of a dataclass, with the docstrings that stand below them."""
+    """The fields of a dataclass but for other dataclasses, with the docstrings below them."""
     sentences = field_sentences(type(value))
     for own in fields(value):  # type: ignore[arg-type]
         part = getattr(value, own.name)
-        yield Explained(own.name, part, _default_of(own), sentences.get(own.name, ""))
+        if not is_dataclass(part):
+            yield Explained(own.name, part, _default_of(own), sentences.get(own.name, ""))
 
 
 def argument_sentences(docstring: str) -> dict[str, str]:
@@ -77,9 +78,17 @@ def explanation_tables(
 ) -> Iterator[Table]:
     """A table of the arguments of a function, and one of each policy."""
     yield explanation_table("settings", explained_arguments(function, given))
-    for own in fields(policies):  # type: ignore[arg-type]
-        part = getattr(policies, own.name)
-        yield explanation_table(f"policies.{own.name}", explained_fields(part))
+    for name, policy in policies_in("policies", policies):
+        yield explanation_table(name, explained_fields(policy))
+
+
+def policies_in(name: str, value: object) -> Iterator[tuple[str, object]]:
+    """The dataclasses in a dataclass, and those in them, by the names that lead to them."""
+    for own in fields(value):  # type: ignore[arg-type]
+        part = getattr(value, own.name)
+        if is_dataclass(part):
+            yield f"{name}.{own.name}", part
+            yield from policies_in(f"{name}.{own.name}", part)
 
 
 def explanation_table(title: str, settings: Iterator[Explained]) -> Table:
