@@ -16,6 +16,7 @@ import vbks
 from vbks.errors import SettingsError
 from vbks.execution.devices import Devices
 from vbks.execution.dry_run import DryRun, schedule
+from vbks.execution.work import Work
 from vbks.inference.chunks import cost_of
 from vbks.inference.context import FitContext
 
@@ -59,7 +60,7 @@ class VirtualClock:
         self.num_done = 0
         self.change = Condition()
 
-    def __call__(self, members: Sequence[Any], comparison: Any) -> Any:
+    def __call__(self, members: Sequence[Any], context: Any) -> Any:
         own = current_thread().name
         with self.change:
             cost = sum(cost_of(member) for member in members)
@@ -69,7 +70,7 @@ class VirtualClock:
             self.times[own] = self.ends.pop(own)
             self.num_done += 1
             self.change.notify_all()
-        return counting(members, comparison)
+        return counting(members, context)
 
     def _is_next(self, own: str) -> bool:
         num_at_work = min(self.num_devices, self.num_chunks - self.num_done)
@@ -83,12 +84,13 @@ def test_schedule__is_what_devices_do_that_take_as_long_as_expected(
 ) -> None:
     monkeypatch.setattr(Devices, "chosen", lambda _: ("/device:CPU:0",) * num)
     names: dict[int, str] = {}
+    do = Work.do
 
-    def noting(self: Devices, work: Any, k: int, name: str) -> Any:
+    def noting(self: Work, k: int) -> list[Any]:
         names[k] = current_thread().name
-        return work.do(k)
+        return do(self, k)
 
-    monkeypatch.setattr(Devices, "_done", noting)
+    monkeypatch.setattr(Work, "do", noting)
     work = quick_work(12)
     clock = VirtualClock(num, 12)
     dict(Devices().run(replace(work, stage=clock)))
