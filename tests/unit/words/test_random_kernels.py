@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date, datetime
 
 import pytest
-from support.strategies import random_expression
+from support.strategies import BUILT_IN, random_expression
 
 from vbks.words import Axes, Axis, Estimate, Factor, Part, Target, Values, describe, parts_of, read
 
