@@ -74,7 +74,7 @@ def test_draws__of_student_t_have_its_quantiles() -> None:
 def test_draws__of_ordinal_classes_have_their_probabilities(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("vbks.inference.likelihoods.likelihood._erf_fails", lambda: False)
+    monkeypatch.setattr("vbks.inference.likelihoods.scalar_checks._erf_fails", lambda: False)
     likelihood = make_likelihood(gpflow.likelihoods.Ordinal(np.array([-0.5, 0.5])))
     y = draw_targets(
         likelihood, np.full(40_000, 0.8), np.full((40_000, 1), 0.2), np.random.default_rng(0)
