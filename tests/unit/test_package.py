@@ -129,6 +129,10 @@ def test_grammar__needs_no_tensorflow_and_no_numpy():
     run_python(code)
 
 
+def test_policies__can_be_the_first_that_is_imported():
+    run_python("import vbks; vbks.Policies(screening=vbks.inference.ScreeningPolicy())")
+
+
 @pytest.mark.parametrize("name", PACKAGES)
 def test_all__is_sorted_and_every_name_is_there(name):
     package = importlib.import_module(name)

@@ -1,16 +1,22 @@
 """Inference: what the data say about each candidate."""
 
-from vbks.inference.evaluator import Evaluator, fit_candidates
-from vbks.inference.learn_inducing import learn_inducing
-from vbks.inference.likelihoods.registry import make_likelihood, register_likelihood
-from vbks.inference.likelihoods.targets import Domain
-from vbks.inference.objectives.evidence import CollapsedEvidence, ExactEvidence
-from vbks.inference.objectives.log_posterior import LogPosterior, maximise
-from vbks.inference.progress import Progress
-from vbks.inference.result import LocalFit, Mode, PruningStep
-from vbks.inference.screening import Rung, ScreeningPolicy
-from vbks.inference.settings import FitSettings, FitStage
-from vbks.inference.svgp.policy import SvgpPolicy
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from vbks.inference.evaluator import Evaluator, fit_candidates
+    from vbks.inference.learn_inducing import learn_inducing
+    from vbks.inference.likelihoods.registry import make_likelihood, register_likelihood
+    from vbks.inference.likelihoods.targets import Domain
+    from vbks.inference.objectives.evidence import CollapsedEvidence, ExactEvidence
+    from vbks.inference.objectives.log_posterior import LogPosterior, maximise
+    from vbks.inference.progress import Progress
+    from vbks.inference.result import LocalFit, Mode, PruningStep
+    from vbks.inference.screening import Rung, ScreeningPolicy
+    from vbks.inference.settings import FitSettings, FitStage
+    from vbks.inference.svgp.policy import SvgpPolicy
 
 __all__ = [
     "CollapsedEvidence",
@@ -33,3 +39,39 @@ __all__ = [
     "maximise",
     "register_likelihood",
 ]
+
+_HOMES = {
+    "CollapsedEvidence": "objectives.evidence",
+    "Domain": "likelihoods.targets",
+    "Evaluator": "evaluator",
+    "ExactEvidence": "objectives.evidence",
+    "FitSettings": "settings",
+    "FitStage": "settings",
+    "LocalFit": "result",
+    "LogPosterior": "objectives.log_posterior",
+    "Mode": "result",
+    "Progress": "progress",
+    "PruningStep": "result",
+    "Rung": "screening",
+    "ScreeningPolicy": "screening",
+    "SvgpPolicy": "svgp.policy",
+    "fit_candidates": "evaluator",
+    "learn_inducing": "learn_inducing",
+    "make_likelihood": "likelihoods.registry",
+    "maximise": "objectives.log_posterior",
+    "register_likelihood": "likelihoods.registry",
+}
+"""Where the names are that are imported when they are first used.
+
+Policies and settings, which all the rest needs, can then be imported without it.
+"""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"vbks.inference.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'vbks.inference' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -57,8 +57,8 @@ class SvgpPolicy:
     """The information of all rows is computed from this many."""
 
     q_steps: int = 15
-    """q(v) takes up to this many natural-gradient steps on the same rows, where noise is not
-    Gaussian."""
+    """Gaussians q(v) take up to this many natural-gradient steps on the same rows, where noise is
+    not Gaussian."""
 
     final_passes: int = 60
     """In the end q(v) takes up to this many natural-gradient steps on all rows, where no single one
