@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,12 +22,23 @@ from vbks.inference.evaluator import fit_candidates
 
 ray = pytest.importorskip("ray")
 
+TESTS = Path(__file__).resolve().parents[2]
+
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Ray]:
-    ray.init(num_cpus=2, _node_ip_address="127.0.0.1", include_dashboard=False, log_to_driver=False)
-    yield Ray()
-    ray.shutdown()
+    """Two workers on the loopback address, which find the stages that tests share."""
+    path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", path)
+        ray.init(
+            num_cpus=2,
+            _node_ip_address="127.0.0.1",
+            include_dashboard=False,
+            log_to_driver=False,
+        )
+        yield Ray()
+        ray.shutdown()
 
 
 def test_cluster__gives_what_work_in_order_gives(cluster: Ray) -> None:
