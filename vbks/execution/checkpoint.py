@@ -26,14 +26,14 @@ from vbks.execution.stage_state import StageState
 from vbks.execution.work import Executor, Results, Work
 from vbks.grammar.quoting import quote
 from vbks.storage.array_file import read_arrays, write_arrays
-from vbks.storage.fit_encoding import refuse_opaque
+from vbks.storage.fit_codec import refuse_opaque
 from vbks.storage.plain_file import read_plain, write_plain
 from vbks.version import __version__
 
 KIND = "vbks checkpoint"
 """What tells our JSON from any other."""
 
-FORMAT = 1
+FORMAT = 2
 """Number of the format that is written and read."""
 
 STATE_SECONDS = 20.0
@@ -193,8 +193,13 @@ def _agreed(
         write_plain(file, {"kind": KIND, "format": FORMAT, "settings": now})
         return now
     record = read_plain(file)
-    if record.values.get("kind") != KIND or record.values.get("format") != FORMAT:
-        raise FileError(f"'{file}' is not of a checkpoint that can be read. Give a new folder.")
+    if record.values.get("kind") != KIND:
+        raise FileError(f"'{file}' is not of a checkpoint. Give a new folder.")
+    if record.values.get("format") != FORMAT:
+        raise FileError(
+            f"'{file}' is of a checkpoint in format {quote(record.values.get('format'))}, and "
+            f"vbks {__version__} reads format {FORMAT} alone. Give a new folder."
+        )
     before = dict(record.record("settings").values)
     for name in sorted({*before, *now} - {*adopted}):
         if before.get(name) != now.get(name):

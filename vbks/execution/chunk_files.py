@@ -9,17 +9,10 @@ from typing import Any
 
 from vbks.errors import FileError
 from vbks.execution.work import Work
-from vbks.inference.paper.state import CandidateState
-from vbks.inference.result import LocalFit
 from vbks.storage.array_file import read_arrays, write_arrays
-from vbks.storage.candidate_encoding import CANDIDATE_ARRAYS, decode_candidate, encode_candidate
-from vbks.storage.fit_encoding import FIT_ARRAYS, InducingInputs, decode_fit, encode_fit
 from vbks.storage.plain_file import read_plain, write_plain
-from vbks.storage.records import Packing, Record, Unpacking
-from vbks.storage.state_encoding import STATE_ARRAYS, decode_state, encode_state
-
-ARRAYS = (*CANDIDATE_ARRAYS, *FIT_ARRAYS, *STATE_ARRAYS, "inducing")
-"""Names of the packed arrays of a chunk."""
+from vbks.storage.records import Packing, Unpacking
+from vbks.storage.work_codec import WORK, decode_result, encode_result
 
 
 @dataclass(frozen=True)
@@ -32,58 +25,24 @@ class KeptChunk:
 
 def write_chunk(file: Path, results: Sequence[Any], clock: float) -> None:
     """Write the results of a chunk; the second file says that both are whole."""
-    packing, inducing = Packing(ARRAYS), InducingInputs()
-    members = [_encode(result, inducing, packing) for result in results]
-    lengths = inducing.pack(packing)
+    packing = Packing(WORK.array_names)
+    values = {"clock": clock, "results": [encode_result(result, packing) for result in results]}
     write_arrays(file.with_suffix(".npz"), packing.arrays())
-    write_plain(
-        file.with_suffix(".json"),
-        {
-            "clock": clock,
-            "are_fits": isinstance(results[0], LocalFit),
-            "inducing": lengths,
-            "members": members,
-        },
-    )
+    write_plain(file.with_suffix(".json"), values)
 
 
 def read_chunk(file: Path, work: Work, k: int) -> KeptChunk | None:
     """The results of a chunk; files that are not whole are ignored."""
-    plain, members = file.with_suffix(".json"), work.chunks[k]
+    plain, candidates = file.with_suffix(".json"), work.chunks[k]
     if not plain.exists():
         return None
     try:
-        record = read_plain(plain)
-        arrays = file.with_suffix(".npz")
-        unpacking = Unpacking(read_arrays(arrays, ARRAYS), f"'{arrays}'")
+        record, arrays = read_plain(plain), file.with_suffix(".npz")
+        unpacking = Unpacking(read_arrays(arrays, WORK.array_names), f"'{arrays}'")
         D = work.context.num_inputs
-        tables = InducingInputs.unpack(record, D, unpacking)
-        records = list(record.records("members", "member"))
-        results: list[Any]
-        if record.flag("are_fits"):
-            results = [decode_fit(own, D, tables, unpacking) for own in records]
-        else:
-            results = [
-                _decode(own, before, unpacking)
-                for own, before in zip(records, members, strict=True)
-            ]
+        pairs = zip(record.records("results", "result"), candidates, strict=True)
+        results = [decode_result(own, before, D, unpacking) for own, before in pairs]
         unpacking.finish()
-        clock = record.finite("clock")
+        return KeptChunk(results, record.finite("clock"))
     except (FileError, ValueError):
         return None
-    found, expected = ([str(m.expression) for m in group] for group in (results, members))
-    return KeptChunk(results, clock) if found == expected else None
-
-
-def _encode(result: Any, inducing: InducingInputs, packing: Packing) -> dict[str, Any]:
-    if isinstance(result, LocalFit):
-        return encode_fit(result, inducing, packing)
-    if isinstance(result, CandidateState):
-        return encode_state(result, packing)
-    return encode_candidate(result, packing)
-
-
-def _decode(record: Record, before: Any, unpacking: Unpacking) -> Any:
-    if isinstance(before, CandidateState):
-        return decode_state(record, before, unpacking)
-    return decode_candidate(record, before, unpacking)

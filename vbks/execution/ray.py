@@ -17,7 +17,7 @@ from vbks.execution.placement import Placement, costliest_first, placed
 from vbks.execution.work import Results, Work
 from vbks.inference.context import FitContext
 from vbks.kernels.registry import own_families, take_families
-from vbks.storage.fit_encoding import refuse_opaque
+from vbks.storage.fit_codec import refuse_opaque
 
 RETRIES = 3
 """Times that a task is repeated when its worker or machine is lost."""

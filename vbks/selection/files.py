@@ -9,12 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from vbks.arrays import Array
 from vbks.errors import FileError
 from vbks.grammar.quoting import quote
 from vbks.selection.encoding import ARRAYS, decode, encode
+from vbks.selection.old_formats import array_names, upgraded
 from vbks.selection.record import SelectionRecord
 from vbks.storage.array_file import read_arrays, write_arrays
 from vbks.storage.folders import FolderPath, write_folder
@@ -22,21 +21,17 @@ from vbks.storage.plain_file import read_plain, write_plain
 from vbks.storage.records import Record
 from vbks.version import __version__
 
-FORMAT = 5
+FORMAT = 6
 """Number of the format that is written; those up to it are read."""
+
+OLD_FORMATS = 5
+"""Formats up to this one are rewritten when they are read."""
 
 KIND = "vbks selection"
 """What tells our JSON from any other."""
 
-LATER_ARRAYS = {
-    "sample_theta": 2,
-    "sample_mean": 2,
-    "sample_covariance": 2,
-    "weights": 3,
-    "history": 4,
-    "noise": 5,
-}
-"""Arrays that earlier formats do not have, and the first format that has them."""
+HEADER = ("kind", "format", "version")
+"""Values that are about the file, not about the selection."""
 
 PLAIN_FILE, ARRAY_FILE = "selection.json", "arrays.npz"
 
@@ -54,9 +49,12 @@ def read_selection(folder: FolderPath) -> SelectionRecord:
     """Everything of the selection that was saved to a folder."""
     path = Path(folder)
     record, file = _read_plain(path), path / ARRAY_FILE
-    later = [name for name, since in LATER_ARRAYS.items() if since > record.count("format")]
-    arrays = read_arrays(file, [name for name in ARRAYS if name not in later])
-    return decode(record, {**{name: np.zeros(0) for name in later}, **arrays}, f"'{file}'")
+    number = record.count("format")
+    if number <= OLD_FORMATS:
+        found = read_arrays(file, array_names(number))
+        return decode(*upgraded(record, found), f"'{file}'")
+    values = {name: value for name, value in record.values.items() if name not in HEADER}
+    return decode(Record.of(values, record.place), read_arrays(file, ARRAYS), f"'{file}'")
 
 
 def _refuse_to_replace(target: Path) -> None:
@@ -107,48 +105,7 @@ def _read_plain(folder: Path) -> Record:
             f"'{folder}' was written by vbks {writer} in format {number}, "
             f"and vbks {__version__} reads formats up to {FORMAT}. Install a newer vbks."
         )
-    return record if number == FORMAT else _upgraded(record)
-
-
-_ADDED: dict[str, dict[str, Any]] = {
-    "fits": {
-        "samples": 0,
-        "fixed": [],
-        "evidence": "nan",
-        "evidence_error": "nan",
-        "most_probable": "nan",
-    },
-    "data": {"has_own_targets": False},
-}
-"""What earlier formats do not have: samples of θ, values that were held, evidences by importance
-sampling, and functions around a level."""
-
-_ADDED_TO_BELIEF: dict[str, Any] = {
-    "form": "gaussian",
-    "prior_mean": None,
-    "prior_covariance": None,
-    "weights": "belief",
-    "averaging_variance": None,
-    "averaging_members": None,
-}
-"""What their beliefs do not have; weights of stacking were a kind of belief."""
-
-
-def _upgraded(record: Record) -> Record:
-    """An earlier format as the newest."""
-    changed: dict[str, Any] = {"training": None, "mean_function": None, **record.values}
-    belief = changed.get("belief")
-    if isinstance(belief, dict):
-        stacked = (
-            {"kind": "bayes", "weights": "stacking"} if belief.get("kind") == "stacking" else {}
-        )
-        changed["belief"] = {**_ADDED_TO_BELIEF, **belief, **stacked}
-    for key, more in _ADDED.items():
-        if isinstance(changed.get(key), list):
-            changed[key] = [
-                {**more, **part} if isinstance(part, dict) else part for part in changed[key]
-            ]
-    return Record.of(changed, record.place)
+    return record
 
 
 def _plain_file(folder: Path) -> Path:

@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
+from gpflow.functions import Function
 
 from vbks.arrays import Array
 from vbks.data.training import TrainingData
@@ -30,11 +31,9 @@ from vbks.weights.belief import KernelBelief
 from vbks.weights.forming import averaged_weights, form_belief
 from vbks.weights.settings import BeliefSettings
 
-if TYPE_CHECKING:
-    from gpflow.functions import Function
-
 LEAVE_OUT_ROWS = 2000
 """At most this many rows are left out in turn to see how well candidates predict them."""
+
 
 PlainValue: TypeAlias = "bool | int | float | str | tuple[PlainValue, ...] | None"
 """A setting as a file has it."""
@@ -65,8 +64,8 @@ class SelectionRecord:
     """How candidates were trained, where that was done as in the VBKS paper."""
     mean_function: Function | None = None
     """What targets vary around, in the user's units; the rows of `data` have it taken off."""
-    settings: Mapping[str, PlainValue] = field(default_factory=dict)
-    """Every setting of the fit by its name, as plain values."""
+    settings: Mapping[str, object] = field(default_factory=dict)
+    """Every setting of the fit by its name, each a `PlainValue`."""
 
     def __post_init__(self) -> None:
         if not any(fit.status == "fitted" for fit in self.fits):

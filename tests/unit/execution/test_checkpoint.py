@@ -175,6 +175,12 @@ def test_folder_of_something_else__is_refused(tmp_path: Path, text: str) -> None
         opened(tmp_path)
 
 
+def test_folder_of_another_format__is_refused(tmp_path: Path) -> None:
+    (tmp_path / "checkpoint.json").write_text('{"kind": "vbks checkpoint", "format": 1}')
+    with pytest.raises(FileError, match=r"in format 1, and vbks .* reads format \d alone. Give"):
+        opened(tmp_path)
+
+
 def test_folder_with_work_of_no_call__is_refused(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "a.json").write_text("{}")

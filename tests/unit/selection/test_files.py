@@ -16,21 +16,34 @@ import gpflow
 import numpy as np
 import pandas as pd
 import pytest
+from gpflow.functions import Additive, Constant, Linear
 
+from vbks.data.sources import ArraySource
 from vbks.data.training import TrainingData, prepare
 from vbks.data.warps import Identity, InverseSoftplus, Log, Warp
 from vbks.errors import FileError
 from vbks.grammar.parser import parse
 from vbks.inference.likelihoods.registry import make_likelihood
-from vbks.inference.result import InducingPosterior, LocalFit, Mode, PruningStep
+from vbks.inference.paper.settings import PaperSettings
+from vbks.inference.result import (
+    ConditionalPosteriors,
+    InducingPosterior,
+    LocalFit,
+    Mode,
+    PruningStep,
+)
 from vbks.kernels.gpflow.reading import from_gpflow
 from vbks.kernels.layout import lay_out
+from vbks.search.paper import BeliefRecord, Training, TrainingRecord
+from vbks.search.protocol import Step
 from vbks.selection.files import ARRAY_FILE, FORMAT, PLAIN_FILE, save
 from vbks.selection.loading import load
+from vbks.selection.record import SelectionRecord
 from vbks.selection.selection import Selection
 from vbks.weights.settings import BeliefSettings
 
 BOUNDS = ("exact", "collapsed", "stochastic")
+OLD_FOLDER = Path(__file__).parent / "format_5"
 NUM_ROWS = 24
 NUM_INDUCING = 6
 XNEW = np.linspace(2.0, 12.0, 17)[:, np.newaxis]
@@ -143,6 +156,34 @@ def make_selection(bound: str = "exact", **changes: Any) -> Selection:
     return Selection(fits, data, **settings | changes)
 
 
+def make_full_selection() -> Selection:
+    """A selection that has something in every field of its own and of what it is made of."""
+    selection = make_selection("stochastic")
+    first, *others = selection.fits
+    (mode, _), rng = first.modes, np.random.default_rng(1)
+    samples = ConditionalPosteriors(
+        mode.mean + rng.normal(size=(3, len(mode.mean))),
+        rng.normal(size=(3, NUM_INDUCING)),
+        rng.normal(size=(3, NUM_INDUCING, NUM_INDUCING)),
+    )
+    first = replace(first, q_u=replace(first.q_u, samples=samples))
+    names = tuple(str(fit.expression) for fit in selection.fits)
+    history = tuple(
+        BeliefRecord(step, 0.5 * step, 0.25, names, rng.normal(size=5), rng.dirichlet(np.ones(5)))
+        for step in (10, 20)
+    )
+    record = TrainingRecord(20, 8, NUM_INDUCING, 4, True, "adam", 1e-3, "point", 100, NUM_ROWS)
+    source = ArraySource(*make_rows(), np.linspace(0.0, 0.1, NUM_ROWS))
+    return replace(
+        selection,
+        fits=(first, *others),
+        data={warp: replace(rows, source=source) for warp, rows in selection.data.items()},
+        training=Training(PaperSettings(steps=20, members=3), record, history),
+        steps=(Step(0.5, 3, "SE", "log", -42.0), Step(1.5, 5, names[0], "identity", -40.0)),
+        mean_function=Additive(Constant(2.0), Linear([[0.5]], [1.0])),
+    )
+
+
 def described(value: Any) -> Any:
     """A value in terms that compare equal only if nothing was lost."""
     if is_dataclass(value):
@@ -187,6 +228,28 @@ def test_loaded__is_what_was_saved(pair: Any) -> None:
     selection, loaded = pair
     assert described(loaded) == described(selection)
     assert len({id(data.source) for data in loaded.data.values()}) == 1
+
+
+def test_loaded__has_every_field_of_a_full_selection(tmp_path: Path) -> None:
+    settings = {"seed": 3, "race": True, "grid": (1.5, math.inf, ("a", None)), "shift": -2}
+    selection = replace(make_full_selection(), settings=settings)
+    selection.save(tmp_path / "saved")
+    loaded = load(tmp_path / "saved")
+    np.testing.assert_array_equal(loaded.mean_function(XNEW), selection.mean_function(XNEW))
+    assert described(replace(loaded, mean_function=selection.mean_function)) == described(selection)
+
+
+def test_full_selection__has_no_field_at_its_default() -> None:
+    selection = replace(make_full_selection(), settings={"seed": 1}, given_weights=np.ones(5) / 5)
+    for own in fields(SelectionRecord):
+        value = getattr(selection, own.name)
+        is_default = value is None or (isinstance(value, tuple | dict) and not value)
+        assert own.name == "time_inputs" or not is_default, own.name
+
+
+def test_save__refuses_settings_that_are_not_plain(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="the setting 'seed' cannot be saved: it is a set"):
+        save(make_selection(settings={"seed": {1}}), tmp_path / "saved")
 
 
 def test_saved_fits__have_no_field_at_its_default() -> None:
@@ -458,7 +521,38 @@ def edit(folder: Path, change: Edit) -> None:
     (folder / PLAIN_FILE).write_text(json.dumps(values))
 
 
-def test_load__reads_format_3(folder: Path) -> None:
+def rows(values: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = values["data"]["rows"]
+    return found
+
+
+def mode(values: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = values["fits"][1]["modes"][0]
+    return found
+
+
+# Earlier formats
+
+
+@pytest.fixture
+def old_folder(tmp_path: Path) -> Path:
+    """What `make_full_selection` was saved as in format 5; a test may spoil it."""
+    return Path(shutil.copytree(OLD_FOLDER, tmp_path / "old"))
+
+
+def test_load__reads_format_5() -> None:
+    found, expected = load(OLD_FOLDER), make_full_selection()
+    np.testing.assert_array_equal(found.mean_function(XNEW), expected.mean_function(XNEW))
+    expected = replace(expected, mean_function=found.mean_function)
+    assert described(found) == described(expected)
+
+
+def test_load__survives_any_value_of_an_earlier_format(old_folder: Path) -> None:
+    survive(old_folder, OLD_FOLDER)
+
+
+def test_load__reads_format_3(old_folder: Path) -> None:
+    folder = old_folder
     expected = load(folder)
     with np.load(folder / ARRAY_FILE) as arrays:
         earlier = {name: arrays[name] for name in arrays if name not in ("history", "noise")}
@@ -490,8 +584,14 @@ def test_load__refuses_a_newer_format(folder: Path) -> None:
         (lambda v: v["fits"][1].update(expression="MINE"), "register_family before the selection"),
         (lambda v: v["fits"][1].update(expression="RQ"), r"'RQ', has 3 parameters, expected 4"),
         (lambda v: v["fits"][1].update(expression="SE[2]"), "fit 2 .* cannot be read"),
-        (lambda v: v["fits"][1].update(num_parameters=10**30), "numbers left where 1000000000"),
-        (lambda v: v["fits"][1].update(q_u=5), "q(u) of 5 values, expected 6"),
+        (lambda v: v["fits"][1].update(more=1), "fit 2 of .* has an unknown 'more'"),
+        (lambda v: v.update(more=1), "json' has an unknown 'more'"),
+        (lambda v: mode(v).update(mean=[10**30]), "numbers left where 1000000000"),
+        (lambda v: mode(v).update(mean=[0, 10**30]), "0 × 1000000000"),
+        (lambda v: mode(v).update(mean=[3, 1]), "'mean' .* has the shape 3 × 1, expected H"),
+        (lambda v: mode(v).update(factor=[1, 9]), "'factor' of mode 1 of fit 2 .* expected H = 3"),
+        (lambda v: mode(v).update(weight="nan"), "'weight' of mode 1 of fit 2 .* a finite number"),
+        (lambda v: v["fits"][1]["q_u"].update(mean=[5]), "the size 5, expected M = 6"),
         (lambda v: v["fits"][1].update(q_u=None), "is fitted but has no q"),
         (lambda v: v["fits"][1].update(modes=[]), "is fitted but has no θ"),
         (lambda v: v["fits"][1].update(inducing=None), "is fitted but has no inducing"),
@@ -501,26 +601,34 @@ def test_load__refuses_a_newer_format(folder: Path) -> None:
         (lambda v: v["fits"][1].update(elbo=True), "'elbo' of fit 2 .* expected a number"),
         (lambda v: v["fits"][1].update(elbo=10**400), "that fits into 64 bits"),
         (lambda v: v["fits"][1].update(jitter="nan"), "is nan, expected a finite number"),
-        (lambda v: v["fits"][1].update(num_inputs=10**400), "expected the 1 of the data"),
+        (lambda v: v["fits"][1].update(num_inputs=10**400), "expected D = 1"),
         (lambda v: v["fits"][1].update(warp={"name": "sqrt"}), "no warp is described"),
         (lambda v: v["fits"][1].update(warp={"name": "softplus", "scale": 3.0}), "other data"),
-        (lambda v: v["fits"].pop(0), "numbers too many"),
-        (lambda v: v.update(fits=[]), "numbers too many"),
+        (lambda v: v["fits"].pop(3), "numbers too many"),
+        (lambda v: v.update(fits=[]), "none of 0 candidates could be fitted"),
         (lambda v: v.update(fits={"a": 1}), "'fits' of .* expected a list"),
-        (lambda v: v.update(inducing=[7]), "'inducing' of .* has 6 numbers left"),
-        (lambda v: v["rows"].update(num_rows=25), "'X' of .* has 24 numbers left where 25 × 1"),
-        (lambda v: v["rows"].update(num_rows=-1), "expected a whole number from 0 on"),
-        (lambda v: v["rows"].update(num_inputs=0), "24 rows of 0 inputs"),
-        (lambda v: v["rows"].update(saved=False), "'X' of .* has 24 numbers too many"),
-        (lambda v: v["data"].pop(), "fit 3 of .* is of other data than is there"),
-        (lambda v: v.update(data=[]), "json' has no data"),
-        (lambda v: v["data"][0].update(y_scale=0.0), "scales above 0"),
-        (lambda v: v["belief"].update(kind="best"), "is 'best', expected one of bayes"),
-        (lambda v: v["belief"].update(members=0), "members is 0"),
+        (lambda v: v["fits"][0].update(inducing=[7, 1]), "'inducing' of .* has 6 numbers left"),
+        (lambda v: v["fits"][0].update(fixed=[99]), "fit 1 of .* holds parameter 99"),
+        (lambda v: rows(v).update(X=[25, 1]), "'X' of .* has 24 numbers left where 25 × 1"),
+        (lambda v: rows(v).update(num_rows=25), "'X' of .* has the size 24 × 1, expected N = 25"),
+        (lambda v: rows(v).update(num_rows=-1), "expected a whole number from 0 on"),
+        (lambda v: rows(v).update(num_inputs=0), "'num_inputs' .* expected D = 1"),
+        (lambda v: rows(v).update(num_rows=0, X=None, y=None), "0 rows of 1 inputs"),
+        (lambda v: rows(v).update(X=None), "has inputs or targets alone"),
+        (lambda v: rows(v).update(X=None, y=None), "'X' of .* has 24 numbers too many"),
+        (lambda v: v["data"]["units"].pop(), "fit 3 of .* is of other data than is there"),
+        (lambda v: v["data"].update(units=[]), "json' has no data"),
+        (lambda v: v["data"]["units"][0]["units"].update(y_scale=0.0), "scales above 0"),
+        (lambda v: v["belief_settings"].update(kind="best"), "is 'best', expected one of bayes"),
+        (lambda v: v["belief_settings"].update(members=0), "members is 0"),
+        (lambda v: v["belief_settings"].update(prior=[["SE"]]), "a list of keys and values"),
+        (lambda v: v["belief_settings"].update(prior="best"), "is 'best', expected one of unif"),
         (lambda v: v["likelihood"].update(name="cauchy"), "Unknown likelihood 'cauchy'"),
         (lambda v: v["likelihood"].update(variance=-1.0), "is -1.0, expected a number above 0"),
-        (lambda v: v["trace"]["warps"].pop(), "has 2 expressions and 1 warps"),
-        (lambda v: v["trace"]["proportions"].pop(), "'trace' of .* has 2 numbers too many"),
+        (lambda v: v["trace"]["warps"].pop(), "'warps' .* has the size 1, expected P = 2"),
+        (lambda v: v["trace"]["proportions"].pop(), "has the size 2 × 2, expected T = 1"),
+        (lambda v: v["settings"].update(seed=10**30), "'settings' of .* that fits into 64 bits"),
+        (lambda v: v["settings"].update(seed={"number": "many"}), "expected a number"),
         (lambda v: v.update(format=0), "'format' of .* is 0, expected a number from 1"),
     ],
 )
@@ -543,11 +651,16 @@ def test_load__refuses_every_missing_key(saved: Path, folder: Path) -> None:
 
 def is_needed(path: tuple[Any, ...]) -> bool:
     """Whether a value has to be there; one fit stands for all, and warps are read elsewhere."""
-    is_other = path[0] in ("fits", "data") and path[1:] and path[1] != 0
+    is_other = any(isinstance(key, int) and key > 0 for key in path)
     return path[-1] not in ("kind", "version") and not is_other and "warp" not in path[:-1]
 
 
 def test_load__survives_any_value(saved: Path, folder: Path) -> None:
+    survive(folder, saved)
+
+
+def survive(folder: Path, saved: Path) -> None:
+    """Load a folder with odd values in place of any of those of another."""
     values = json.loads((saved / PLAIN_FILE).read_text())
     rng, paths = np.random.default_rng(0), list(paths_of(values))
     odd = [None, True, -1, 0, 3, 10**400, 1e308, "x", "nan", "inf", [], {}, [[]], "9" * 50]

@@ -1,1 +1,3 @@
 """The same average as graphs of TensorFlow: for gradients, and for export."""
+
+__all__: list[str] = []
