@@ -79,8 +79,14 @@ def test_packing__is_undone_in_the_same_order() -> None:
     unpacking = Unpacking(packing.arrays(), "here")
     for name, values in parts:
         np.testing.assert_array_equal(unpacking.take(name, *values.shape), values)
-    assert not unpacking.has("a")
+    assert len(unpacking.taken("a")) == 3
     unpacking.finish()
+
+
+def test_packing_once__tells_which_of_those_it_is() -> None:
+    packing, one, other = Packing(("a",)), np.zeros((2, 1)), np.zeros((1, 2))
+    assert [packing.add_once("a", values) for values in (one, other, one)] == [None, None, 0]
+    assert len(packing.arrays()["a"]) == 4
 
 
 def test_unpacking__refuses_numbers_that_are_missing_or_left() -> None:

@@ -14,29 +14,21 @@ from vbks.errors import FileError
 from vbks.grammar.parser import parse
 from vbks.inference.result import LocalFit
 from vbks.kernels.gpflow.reading import from_gpflow
-from vbks.storage.fit_encoding import (
-    FIT_ARRAYS,
-    InducingInputs,
-    decode_fit,
-    encode_fit,
-    refuse_opaque,
-)
+from vbks.storage.codec import Sizes
+from vbks.storage.fit_codec import FITS, refuse_opaque
 from vbks.storage.records import Packing, Record, Unpacking
 
-NAMES = (*FIT_ARRAYS, "inducing")
+
+def plain_of(*fits: LocalFit) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    packing = Packing(FITS.array_names)
+    values = [FITS.encode(fit, packing) for fit in fits]
+    return json.loads(json.dumps(values, allow_nan=False)), packing.arrays()
 
 
-def plain_of(*fits: LocalFit) -> tuple[list[dict[str, Any]], dict[str, Any], dict[str, Any]]:
-    packing, inducing = Packing(NAMES), InducingInputs()
-    values = [encode_fit(fit, inducing, packing) for fit in fits]
-    lengths = {"inducing": inducing.pack(packing)}
-    return json.loads(json.dumps(values, allow_nan=False)), lengths, packing.arrays()
-
-
-def back(values: list[dict[str, Any]], lengths: dict[str, Any], arrays: dict) -> list[LocalFit]:
-    unpacking = Unpacking(arrays, "here")
-    tables = InducingInputs.unpack(Record(lengths, "here"), 1, unpacking)
-    found = [decode_fit(Record(own, "fit"), 1, tables, unpacking) for own in values]
+def back(values: list[dict[str, Any]], arrays: dict[str, Any]) -> list[LocalFit]:
+    unpacking, sizes = Unpacking(arrays, "here"), Sizes()
+    sizes.bind("D", (1,), "inputs")
+    found = [FITS.decode(LocalFit, Record(own, "fit"), unpacking, outer=sizes) for own in values]
     unpacking.finish()
     return found
 
@@ -64,8 +56,8 @@ def test_fits__come_back_with_all_they_have(bound: str) -> None:
 
 def test_inducing_inputs__are_kept_once() -> None:
     fits = [make_fit("SE", "collapsed"), make_fit("PER", "collapsed")]
-    _, lengths, arrays = plain_of(*fits)
-    assert lengths["inducing"] == [len(fits[0].inducing)]
+    values, arrays = plain_of(*fits)
+    assert [own["inducing"] for own in values] == [[*fits[0].inducing.shape], 0]
     assert len(arrays["inducing"]) == fits[0].inducing.size
 
 
@@ -74,18 +66,18 @@ def test_inducing_inputs__are_kept_once() -> None:
     [
         ({"expression": "NONE"}, "register_family before the selection is loaded"),
         ({"expression": "RQ"}, "has 3 parameters, expected 4"),
-        ({"num_inputs": 2}, "expected the 1 of the data"),
-        ({"modes": [], "num_parameters": 0}, "is fitted but has no θ|numbers too many"),
-        ({"inducing": 3}, "expected a number below 1"),
-        ({"fixed": [7]}, "expected a number below 3"),
-        ({"warp": {"name": "cube"}}, "has no warp: no warp is described by"),
+        ({"num_inputs": 2}, "expected D = 1"),
+        ({"modes": []}, "is fitted but has no θ"),
+        ({"inducing": 3}, "expected a number below 0"),
+        ({"fixed": [7]}, "holds parameter 7 of 3"),
+        ({"warp": {"name": "cube"}}, "is no warp: no warp is described by"),
         ({"status": "fine"}, "expected one of"),
     ],
 )
 def test_values__that_do_not_go_together_are_refused(changes: dict, message: str) -> None:
-    (values,), lengths, arrays = plain_of(make_fit("SE", "collapsed"))
+    (values,), arrays = plain_of(make_fit("SE", "collapsed"))
     with pytest.raises(FileError, match=message):
-        back([{**values, **changes}], lengths, arrays)
+        back([{**values, **changes}], arrays)
 
 
 @pytest.mark.usefixtures("scoped_registries")
