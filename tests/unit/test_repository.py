@@ -292,6 +292,7 @@ TESTED_THROUGH = {
     "selection/encoding": "selection/test_files",
     "selection/loading": "selection/test_files",
     "selection/new_inputs": "test_api",
+    "selection/old_formats": "selection/test_files",
     "selection/paper_updates": "selection/test_paper",
     "selection/plot_data": "selection/test_plots",
     "selection/record": "selection/test_files",
@@ -299,9 +300,7 @@ TESTED_THROUGH = {
     "selection/selections": "test_several_targets",
     "selection/several_files": "test_several_targets",
     "selection/trace": "selection/test_plots",
-    "selection/training_encoding": "selection/test_paper",
     "selection/updates": "selection/test_refits",
-    "storage/candidate_encoding": "execution/test_checkpoint",
 }
 """Modules that are parts of one thing, whose tests are those of the whole."""
 
