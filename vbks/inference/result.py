@@ -21,7 +21,7 @@ Posterior = Literal["full", "diagonal", "laplace", "point"]
 """The covariance of q(θ): that of the best bound, full or diagonal, Laplace's, or none."""
 
 Ascent = Literal["natural", "plain"]
-"""How stochastic fits climb: natural gradients and Newton's steps, or plain gradient ascent."""
+"""How stochastic fits go on: by natural gradients and Newton's steps, or plain gradient ascent."""
 
 Status = Literal["fitted", "dropped", "failed"]
 """Dropped: pruned before it was fitted to the end, with the value it had then."""

@@ -162,7 +162,7 @@ class ScreeningPolicy:
 
     few_inducing: int = 64
     """With fewer inducing points than this, collapsed fits are screened exactly: their bound is
-    hardly climbed from elsewhere, and easily from where the exact one has its optima."""
+    hardly raised from elsewhere, and easily from where the exact one has its optima."""
 
     cheap_elements: int = 500**2
     """Collapsed fits with up to this many elements are screened by the bound that counts."""

@@ -100,7 +100,7 @@ def minimise(
     history = _History(*x.shape)
     step = np.ones(len(x))
     shrinks = np.zeros(len(x), int)
-    quiet = np.zeros(len(x), int)
+    num_small = np.zeros(len(x), int)
     converged = np.zeros(len(x), bool)
     active = np.isfinite(value) & np.isfinite(gradient).all(axis=1)
     direction = np.zeros_like(x)
@@ -123,10 +123,10 @@ def minimise(
         x[taken] += move[good]
         value[taken], gradient[taken] = new_value[good], new_gradient[good]
         step[taken], shrinks[taken] = 1.0, 0
-        quiet[taken] = np.where(gain < tolerance, quiet[taken] + 1, 0)
+        num_small[taken] = np.where(gain < tolerance, num_small[taken] + 1, 0)
         direction[taken] = _descent(history, taken, gradient[taken])
         promise = -np.einsum("rn,rn->r", direction[taken], gradient[taken])
-        done = (quiet[taken] >= 2) | (promise < 0.1 * tolerance)
+        done = (num_small[taken] >= 2) | (promise < 0.1 * tolerance)
 
         failed = rows[~good]
         step[failed] *= _shrink_factor(slope[~good], new_value[~good] - value[failed])

@@ -1,8 +1,8 @@
 """Starts for targets that are far from zero, which a kernel has to explain as well.
 
 Targets are centred as a rule. Where they are not, as in models of mean zero, the square of their
-mean may be millions of times their variance. Ordinary starts then spend a climb on the mean, and
-smooth terms are lost that should explain the rest.
+mean may be millions of times their variance. An optimiser from ordinary starts then spends its
+steps on the mean, and smooth terms are lost that should explain the rest.
 """
 
 from __future__ import annotations
