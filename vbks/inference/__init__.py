@@ -6,6 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from vbks.inference.bounds.fourier_features import fourier_features, stochastic_log_det
+    from vbks.inference.bounds.sandwich import Bounds, sandwich, sandwich_of
     from vbks.inference.evaluator import Evaluator, fit_candidates
     from vbks.inference.learn_inducing import learn_inducing
     from vbks.inference.likelihoods.registry import make_likelihood, register_likelihood
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from vbks.inference.svgp.policy import SvgpPolicy
 
 __all__ = [
+    "Bounds",
     "CollapsedEvidence",
     "Domain",
     "Evaluator",
@@ -34,13 +37,18 @@ __all__ = [
     "ScreeningPolicy",
     "SvgpPolicy",
     "fit_candidates",
+    "fourier_features",
     "learn_inducing",
     "make_likelihood",
     "maximise",
     "register_likelihood",
+    "sandwich",
+    "sandwich_of",
+    "stochastic_log_det",
 ]
 
 _HOMES = {
+    "Bounds": "bounds.sandwich",
     "CollapsedEvidence": "objectives.evidence",
     "Domain": "likelihoods.targets",
     "Evaluator": "evaluator",
@@ -56,10 +64,14 @@ _HOMES = {
     "ScreeningPolicy": "screening",
     "SvgpPolicy": "svgp.policy",
     "fit_candidates": "evaluator",
+    "fourier_features": "bounds.fourier_features",
     "learn_inducing": "learn_inducing",
     "make_likelihood": "likelihoods.registry",
     "maximise": "objectives.log_posterior",
     "register_likelihood": "likelihoods.registry",
+    "sandwich": "bounds.sandwich",
+    "sandwich_of": "bounds.sandwich",
+    "stochastic_log_det": "bounds.fourier_features",
 }
 """Where the names are that are imported when they are first used.
 

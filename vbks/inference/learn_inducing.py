@@ -1,4 +1,4 @@
-"""Learning the inducing inputs of a few fits that remain: a tighter bound at a higher price."""
+"""Learning the inducing inputs of a few fits that remain: a tighter bound at a higher cost."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import numpy as np
 import tensorflow as tf
 
 from vbks.arrays import Array, Rows
+from vbks.data.training import TrainingData, prepare
+from vbks.data.warps import Identity
 from vbks.errors import DataError
 from vbks.inference.candidate import given_by, make_candidate
 from vbks.inference.choices import make_context
@@ -30,8 +32,8 @@ EVALUATIONS = 60
 def learn_inducing(fit: LocalFit, data: Any, *, seed: int = 0) -> LocalFit:
     """A collapsed fit with inducing inputs of its own, moved to where its bound is highest.
 
-    Its bound is tighter than those of fits that share inducing inputs, so it is not comparable with
-    theirs.
+    ``data`` are the rows that it was fitted to, such as a pair (X, y). Its bound is tighter than
+    those of fits that share inducing inputs, so it is not comparable with theirs.
     """
     if fit.bound != "collapsed" or fit.inducing is None:
         raise DataError(
@@ -46,12 +48,25 @@ def learn_inducing(fit: LocalFit, data: Any, *, seed: int = 0) -> LocalFit:
         given=given_by([fit]),
         seed=seed,
     )
-    context, _ = make_context(data, 1, settings)
+    context, _ = make_context(_under_warp(data, fit), 1, settings)
     moved = replace(context, inducing=_best_inputs(fit, context))
     candidate = make_candidate(fit.expression, moved, None)
     candidate = replace(candidate, thetas=fit.theta[np.newaxis], values=np.zeros(1))
     (learned,) = finalise(optimise([candidate], moved), moved)
     return replace(learned, restarts=fit.restarts, pruning=fit.pruning)
+
+
+def _under_warp(data: Any, fit: LocalFit) -> TrainingData:
+    """The rows with the warp of the fit, if they have none yet."""
+    rows = prepare(data)
+    if rows.units.warp == Identity():
+        return rows.warped(fit.warp)
+    if rows.units.warp != fit.warp:
+        raise DataError(
+            f"the fit of '{fit.expression}' is under the warp '{fit.warp.name}', the rows are "
+            f"under '{rows.units.warp.name}'. Give the rows that it was fitted to."
+        )
+    return rows
 
 
 def _best_inputs(fit: LocalFit, context: FitContext) -> Array:

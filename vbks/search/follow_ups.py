@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from vbks.inference.bounds.preconditioners import Preconditioner
 from vbks.inference.bounds.upper_bounds import with_uppers, worth_bounding
 from vbks.inference.context import FitContext
 from vbks.inference.evaluator import FollowUp
@@ -13,9 +14,10 @@ from vbks.inference.result import LocalFit
 from vbks.predict.leave_one_out import leave_one_out
 
 
-def upper_bounds(num: int) -> FollowUp:
+def upper_bounds(num: int, preconditioner: Preconditioner | None = "nystrom") -> FollowUp:
     """Likelihoods are bounded from above: those of the ``num`` best of a list by BIC."""
-    return FollowUp("upper bounds", with_uppers, partial(worth_bounding, num=num), is_slow=True)
+    bounded = partial(with_uppers, preconditioner=preconditioner)
+    return FollowUp("upper bounds", bounded, partial(worth_bounding, num=num), is_slow=True)
 
 
 def held_out() -> FollowUp:

@@ -19,6 +19,7 @@ from vbks.grammar.canonical import canonical
 from vbks.grammar.expression import Expression
 from vbks.grammar.families import BASE_FAMILIES, GROWN_FAMILIES
 from vbks.grammar.moves import ABCD_MOVES, CKS_MOVES, noisy_children
+from vbks.inference.bounds.preconditioners import PRECONDITIONERS, Preconditioner
 from vbks.inference.choices import bound_of
 from vbks.inference.evaluator import Evaluator, FollowUp
 from vbks.inference.prior_grams import prior_grams
@@ -168,18 +169,25 @@ class SKC(Method):
     """Scalable kernel composition (Kim and Teh, 2018): intervals of BIC for many rows.
 
     ``uppers`` is how many of each round, the best by their lower bounds, get an upper bound, for
-    which all pairs of rows are looked at; 0 is SKC-LB. Without ``wait``, workers that have nothing
-    else to do fit children of the best so far while the last upper bounds of a depth are computed
-    (appendix G); what is tried then depends on the order in which fits are done.
+    which all pairs of rows are looked at; 0 is SKC-LB. Their conjugate gradients are preconditioned
+    by "nystrom", "fic" or "pic", or not by any (None), see `vbks.inference.sandwich`. Without
+    ``wait``, workers that have nothing else to do fit children of the best so far while the last
+    upper bounds of a depth are computed (appendix G); what is tried then depends on the order in
+    which fits are done.
     """
 
     criterion: Correction = "bic"
     max_depth: int = 6
     buffer: int = 3
     uppers: int = 1_000_000
+    preconditioner: Preconditioner | None = "nystrom"
     wait: bool = field(default=True, repr=False, metadata=NOT_IN_FITS)
     name = "skc"
     needs_upper_bounds = True
+
+    def __post_init__(self) -> None:
+        if self.preconditioner is not None:
+            check_one_of("preconditioner", self.preconditioner, PRECONDITIONERS)
 
     @property
     def runner_type(self) -> type[SearchRunner]:
@@ -207,7 +215,7 @@ class SKC(Method):
 
     def follow_ups(self) -> tuple[FollowUp, ...]:
         """Upper bounds, unless this is SKC-LB."""
-        return (follow_ups.upper_bounds(self.uppers),) if self.uppers else ()
+        return (follow_ups.upper_bounds(self.uppers, self.preconditioner),) if self.uppers else ()
 
 
 @dataclass(frozen=True)

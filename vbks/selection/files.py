@@ -16,6 +16,7 @@ from vbks.selection.encoding import ARRAYS, decode, encode
 from vbks.selection.old_formats import array_names, upgraded
 from vbks.selection.record import SelectionRecord
 from vbks.storage.array_file import read_arrays, write_arrays
+from vbks.storage.family_encoding import check_families, encode_families
 from vbks.storage.folders import FolderPath, write_folder
 from vbks.storage.plain_file import read_plain, write_plain
 from vbks.storage.records import Record
@@ -30,8 +31,8 @@ OLD_FORMATS = 5
 KIND = "vbks selection"
 """What tells our JSON from any other."""
 
-HEADER = ("kind", "format", "version")
-"""Values that are about the file, not about the selection."""
+HEADER = ("kind", "format", "version", "families")
+"""Values that are about the file and what it needs, not about the selection."""
 
 PLAIN_FILE, ARRAY_FILE = "selection.json", "arrays.npz"
 
@@ -39,7 +40,8 @@ PLAIN_FILE, ARRAY_FILE = "selection.json", "arrays.npz"
 def save(selection: SelectionRecord, folder: FolderPath) -> None:
     """Write a selection to a folder, which may hold an earlier one but nothing else."""
     plain, arrays = encode(selection)
-    plain = {"kind": KIND, "format": FORMAT, "version": __version__, **plain}
+    families = encode_families(fit.expression for fit in selection.fits)
+    plain = {"kind": KIND, "format": FORMAT, "version": __version__, **families, **plain}
     write_folder(
         folder, "the selection", _refuse_to_replace, lambda path: _write(path, plain, arrays)
     )
@@ -53,6 +55,7 @@ def read_selection(folder: FolderPath) -> SelectionRecord:
     if number <= OLD_FORMATS:
         found = read_arrays(file, array_names(number))
         return decode(*upgraded(record, found), f"'{file}'")
+    check_families(Record.of({"families": record.value("families")}, record.place))
     values = {name: value for name, value in record.values.items() if name not in HEADER}
     return decode(Record.of(values, record.place), read_arrays(file, ARRAYS), f"'{file}'")
 

@@ -95,6 +95,21 @@ def test_skc__lower_bounds_alone_are_an_option() -> None:
     assert np.isnan(selection.belief["upper"]).all()
 
 
+@pytest.mark.parametrize("preconditioner", ["pic", "fic", None])
+def test_skc__bounds_are_nearly_the_same_by_any_preconditioner(preconditioner: Any) -> None:
+    method = SKC(max_depth=1, uppers=2, preconditioner=preconditioner)
+    selection = vbks.fit(*rows(), method=method, num_inducing=20, **FEW)
+    usual = found("skc").belief.set_index("expression")["upper"]
+    own = selection.belief.set_index("expression")["upper"].dropna()
+    assert len(own) >= 2
+    np.testing.assert_allclose(own, usual[own.index], atol=0.2)
+
+
+def test_skc__refuses_an_unknown_preconditioner() -> None:
+    with pytest.raises(vbks.SettingsError, match="preconditioner"):
+        SKC(preconditioner="jacobi")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("criterion", ["aic", "aicc", "laplace", "held_out"])
 def test_cks__may_go_by_other_criteria(criterion: Any) -> None:
     selection = vbks.fit(*rows(), method=CKS(criterion=criterion, max_depth=1), **FEW)

@@ -45,16 +45,18 @@ def fourier_features(
     theta: Array,
     X: Array,
     num_features: int,
-    rng: np.random.Generator,
+    seed: int | np.random.Generator = 0,
     *,
     ard: bool = True,
 ) -> Array:
-    """A draw of random features of an expression at θ [H] for rows X [N, D]: [N, m].
+    """A draw of random Fourier features of an expression at θ [H] for rows X [N, D]: [N, m].
 
     m is ``num_features``, or the number of terms where all of them are lines and constants, whose
     features are exact. Noise is left out, as it is from the kernel of a bank.
     """
-    return FeatureSampler(expression, theta, X, ard=ard).draw(num_features, rng)
+    return FeatureSampler(expression, theta, X, ard=ard).draw(
+        num_features, np.random.default_rng(seed)
+    )
 
 
 def stochastic_log_det(
@@ -62,7 +64,7 @@ def stochastic_log_det(
     theta: Array,
     X: Array,
     num_features: int,
-    rng: np.random.Generator,
+    seed: int | np.random.Generator = 0,
     *,
     num_draws: int = NUM_DRAWS,
     ard: bool = True,
@@ -73,6 +75,7 @@ def stochastic_log_det(
     """
     if num_draws < 2:
         raise DataError(f"a standard error needs at least 2 draws, {num_draws} given.")
+    rng = np.random.default_rng(seed)
     sampler = FeatureSampler(expression, theta, X, ard=ard)
     covariance = ExpressionCovariance(expression, theta, X.shape[1], ard=ard)
     noise = as_array(covariance.noise(as_inputs(X)))

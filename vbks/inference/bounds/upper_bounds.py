@@ -9,6 +9,7 @@ import numpy as np
 
 from vbks.errors import DataError
 from vbks.inference.bounds.kernel_products import MEMORY
+from vbks.inference.bounds.preconditioners import Preconditioner
 from vbks.inference.bounds.sandwich import sandwich_of
 from vbks.inference.context import FitContext
 from vbks.inference.result import LocalFit
@@ -28,12 +29,18 @@ def worth_bounding(fits: Sequence[LocalFit], context: FitContext, num: int) -> l
     return sorted(fitted, key=lambda k: -fits[k].log_evidence("bic"))[:num]
 
 
-def with_uppers(fits: Sequence[LocalFit], context: FitContext) -> list[LocalFit]:
+def with_uppers(
+    fits: Sequence[LocalFit],
+    context: FitContext,
+    preconditioner: Preconditioner | None = "nystrom",
+) -> list[LocalFit]:
     """The same fits, with an upper bound at their θ where there is one."""
-    return [_bounded(fit, context) if fit.status == "fitted" else fit for fit in fits]
+    return [
+        _bounded(fit, context, preconditioner) if fit.status == "fitted" else fit for fit in fits
+    ]
 
 
-def _bounded(fit: LocalFit, context: FitContext) -> LocalFit:
+def _bounded(fit: LocalFit, context: FitContext, preconditioner: Preconditioner | None) -> LocalFit:
     """The fit with its upper bound; that of an exact fit is the likelihood itself."""
     if fit.bound == "exact":
         return replace(fit, upper=fit.modes[0].log_likelihood)
@@ -46,6 +53,7 @@ def _bounded(fit: LocalFit, context: FitContext) -> LocalFit:
         y,
         fit.inducing,
         ard=fit.ard,
+        preconditioner=preconditioner,
         share=SHARE,
         memory=min(context.memory, MEMORY),
     )

@@ -14,7 +14,15 @@ from gpflow.utilities import parameter_dict
 
 from vbks.arrays import Array
 from vbks.errors import GrammarError
-from vbks.grammar.expression import ChangePoint, ChangeWindow, Expression, Leaf, Product
+from vbks.grammar.expression import (
+    ChangePoint,
+    ChangeWindow,
+    Expression,
+    Leaf,
+    Product,
+    dims_used,
+)
+from vbks.grammar.parser import parse
 from vbks.kernels.family import Family
 from vbks.kernels.gpflow import kernels as ours
 from vbks.kernels.gpflow.form import owner_of
@@ -27,16 +35,21 @@ from vbks.kernels.registry import family_of, forget_on_change
 
 def to_gpflow(
     expression: Expression | str,
-    num_inputs: int = 1,
+    num_inputs: int | None = None,
     *,
     theta: Array | None = None,
     ard: bool = True,
 ) -> Kernel:
     """A GPflow kernel with parameters of its own for every leaf, at θ or at the prior means.
 
+    Without ``num_inputs`` there are as many as the highest input that the expression names, one if
+    it names none; leaves on all inputs have a lengthscale (and period) for each of them.
     Unconstrained values of positive parameters are logarithms; variances that the layout leaves out
     are fixed at one.
     """
+    expression = parse(expression)
+    if num_inputs is None:
+        num_inputs = max(dims_used(expression), default=1)
     layout = lay_out(expression, num_inputs, ard)
     kernel = _build(layout.root)
     assign(kernel, layout, layout.prior_mean if theta is None else theta)

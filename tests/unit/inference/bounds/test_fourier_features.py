@@ -3,6 +3,7 @@ import pytest
 from scipy.special import ive
 from scipy.stats import norm
 
+import vbks
 from vbks.errors import DataError, GrammarError
 from vbks.inference.bounds.covariance import ExpressionCovariance
 from vbks.inference.bounds.fourier_features import (
@@ -164,3 +165,15 @@ def test_too_few_features_or_numbers__are_refused():
         fourier_features("SE + PER", theta[1:], X, 10, rng)
     with pytest.raises(DataError, match="at least 2 draws, 1 given"):
         stochastic_log_det("SE + PER", theta, X, 10, rng, num_draws=1)
+
+
+def test_features__are_reached_from_the_package_and_repeat_with_a_seed():
+    theta, X, _ = draw_case("SE + LIN", 1, num_rows=6)
+    first, again = (
+        vbks.inference.fourier_features("SE + LIN", theta, X, 8, seed=3) for _ in range(2)
+    )
+    assert first.shape == (6, 8)
+    np.testing.assert_array_equal(first, again)
+    assert (first != vbks.inference.fourier_features("SE + LIN", theta, X, 8)).any()
+    estimate = vbks.inference.stochastic_log_det("SE + LIN", theta, X, 8, seed=3)
+    assert estimate.standard_error > 0.0

@@ -162,6 +162,16 @@ def test_to_gpflow__counts_active_dims_from_zero(text: str) -> None:
     assert list(to_gpflow(text, 3).active_dims) == [1]
 
 
+@pytest.mark.parametrize(
+    ("text", "num_inputs"),
+    [("SE", 1), ("SE[3]", 3), ("SE[1] * PER[2] + LIN", 2), ("CP[2](SE, C)", 2)],
+)
+def test_to_gpflow__finds_the_number_of_inputs(text: str, num_inputs: int) -> None:
+    points = np.random.default_rng(0).normal(size=(4, num_inputs))
+    np.testing.assert_array_equal(to_gpflow(text)(points), to_gpflow(text, num_inputs)(points))
+    assert len(to_gpflow("M52 + C[2]").kernels[0].lengthscales.numpy()) == 2
+
+
 def test_to_gpflow__gives_every_leaf_parameters_of_its_own() -> None:
     kernel = to_gpflow("SE + SE + SE * SE")
     assert len({id(parameter) for parameter in kernel.parameters}) == 8
