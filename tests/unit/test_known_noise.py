@@ -16,7 +16,7 @@ from vbks.data.training import prepare
 from vbks.errors import DataError, SettingsError, VbksError
 from vbks.inference.choices import choose_bound
 from vbks.inference.evaluator import fit_candidates
-from vbks.inference.learn_inducing import learn_inducing
+from vbks.inference.learned_inducing import learn_inducing
 from vbks.inference.objectives.evidence import CollapsedEvidence
 from vbks.policies import ChoicePolicy
 from vbks.predict.leave_one_out import leave_one_out

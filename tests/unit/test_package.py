@@ -44,7 +44,7 @@ LAYERS = (
     "predict.models",
     "predict.graphs",
     "predict",
-    "inference.pipeline inference.evaluator inference.learn_inducing",
+    "inference.pipeline inference.evaluator inference.learned_inducing",
     "storage",
     "execution",
     "weights",
@@ -218,3 +218,13 @@ def run_python(code):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+@pytest.mark.parametrize("package", ["vbks", "vbks.inference"])
+def test_lazy_names__are_not_hidden_by_modules_of_the_same_name(package):
+    module = importlib.import_module(package)
+    for name in module.__all__:
+        first = getattr(module, name)
+        assert getattr(module, name) is first
+        is_package = package == "vbks" and name in vbks._PACKAGES
+        assert isinstance(first, type(sys)) == is_package

@@ -251,7 +251,6 @@ TESTED_THROUGH = {
     "execution/chunk_files": "execution/test_checkpoint",
     "execution/run_context": "test_interrupted_fits",
     "inference/evidences": "inference/test_finalise",
-    "inference/learn_inducing": "test_known_noise",
     "inference/objectives/natural_parameters": "inference/objectives/test_svgp",
     "inference/paper/steps": "inference/paper/test_group",
     "inference/paper/training": "selection/test_paper",

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from vbks.inference.bounds.fourier_features import fourier_features, stochastic_log_det
     from vbks.inference.bounds.sandwich import Bounds, sandwich, sandwich_of
     from vbks.inference.evaluator import Evaluator, fit_candidates
-    from vbks.inference.learn_inducing import learn_inducing
+    from vbks.inference.learned_inducing import learn_inducing
     from vbks.inference.likelihoods.registry import make_likelihood, register_likelihood
     from vbks.inference.likelihoods.targets import Domain
     from vbks.inference.objectives.evidence import CollapsedEvidence, ExactEvidence
@@ -65,7 +65,7 @@ _HOMES = {
     "SvgpPolicy": "svgp.policy",
     "fit_candidates": "evaluator",
     "fourier_features": "bounds.fourier_features",
-    "learn_inducing": "learn_inducing",
+    "learn_inducing": "learned_inducing",
     "make_likelihood": "likelihoods.registry",
     "maximise": "objectives.log_posterior",
     "register_likelihood": "likelihoods.registry",
