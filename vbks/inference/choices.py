@@ -110,7 +110,7 @@ def make_context(
 
 
 def bound_of(rows: TrainingData, num_candidates: int, settings: FitSettings) -> Bound:
-    """The bound that fits of so many candidates are made by."""
+    """The bound that fits of this number of candidates are made by."""
     M, limit = _num_inducing(rows, settings), memory_limit(settings.memory_limit)
     policy, is_gaussian = settings.policies.choices, settings.likelihood.is_gaussian
     return choose_bound(

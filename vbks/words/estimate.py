@@ -36,7 +36,7 @@ class Estimate:
         return Estimate(function(self.value), low, high)
 
     def times(self, factor: float) -> Estimate:
-        """The estimate in a unit that is so many times smaller."""
+        """The estimate in a unit that is smaller by this factor."""
         return self.through(lambda value: value * factor)
 
 

@@ -21,6 +21,6 @@ def lengthscale_attribute(factor: Curve | Cycle, axes: Axes, telling: Telling) -
 
 
 def is_long(curve: Curve, axes: Axes, times: float = 1.0) -> bool:
-    """Whether a curve's lengthscale is known and longer than so many times the data."""
+    """Whether a lengthscale is known and longer than this many times the range of the data."""
     scale, covered = curve.values.lengthscale, axes[curve.input].range
     return scale is not None and covered is not None and scale.value > times * covered

@@ -28,10 +28,10 @@ HOW = ("smoothly", "fairly smoothly", "somewhat irregularly", "irregularly")
 """Adverbs of curves by their roughness."""
 
 LINES = ("", "linearly", "quadratically", "cubically", "quartically")
-"""Adverbs of products of so many lines."""
+"""Adverbs of a product of lines, by their number."""
 
 STEADY = 2.0
-"""A cycle whose lengthscale is so many times the data hardly changes its shape."""
+"""A cycle hardly changes its shape if its lengthscale is this many times the range of the data."""
 
 
 def noun_phrase(form: Form, axes: Axes, telling: Telling) -> NounPhrase:

@@ -19,7 +19,7 @@ TEXTURES = ("smooth", "fairly smooth", "slightly rough", "rough")
 """Adjectives of curves by their roughness."""
 
 POWERS = ("constant", "linear", "quadratic", "cubic", "quartic")
-"""Adjectives of products of so many lines."""
+"""Adjectives of a product of lines, by their number."""
 
 
 def head_of(form: Form, axes: Axes) -> Head:
@@ -149,5 +149,5 @@ _COURSES = {"up": "increasing", "down": "decreasing"}
 
 
 def power_name(power: int) -> str:
-    """The adjective of a product of so many lines."""
+    """The adjective of a product of this number of lines."""
     return POWERS[power] if power < len(POWERS) else "polynomial"

@@ -31,7 +31,7 @@ def counted(number: int) -> str:
 
 
 def decimals_for(value: float, digits: int) -> int:
-    """Digits after the point that leave so many significant ones; negative for tens and more."""
+    """Digits after the point that leave this many significant ones; negative for tens and more."""
     if value == 0:
         return 0
     exponent = math.floor(math.log10(abs(value)))
@@ -40,7 +40,7 @@ def decimals_for(value: float, digits: int) -> int:
 
 
 def fixed(value: float, decimals: int) -> str:
-    """A number with so many digits after the point, in groups of thousands."""
+    """A number with this many digits after the point, in groups of thousands."""
     size = abs(value)
     if size >= 1e15 or 0 < size < 1e-5:
         mantissa, exponent = f"{value:.1e}".split("e")
@@ -53,7 +53,7 @@ def fixed(value: float, decimals: int) -> str:
 
 
 def rounded(value: float, digits: int = 2) -> str:
-    """A number with so many significant digits, and no zeros at its end that say nothing."""
+    """A number with this many significant digits, and no zeros at its end that say nothing."""
     return trimmed(fixed(value, decimals_for(value, digits)))
 
 

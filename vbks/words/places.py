@@ -165,7 +165,7 @@ def _in_utc(when: datetime) -> datetime:
 
 
 def _after(origin: datetime, months: float) -> datetime:
-    """An instant so many months later, a part of a month being that part of 30.4 days."""
+    """An instant that many months later, a part of a month being that part of 30.4 days."""
     whole = math.floor(months)
     count = 12 * origin.year + origin.month - 1 + whole
     begun = origin.replace(year=count // 12, month=count % 12 + 1, day=min(origin.day, 28))

@@ -36,7 +36,7 @@ class GPflowForm:
         return math.log(dict(self.factors).get(name, 1.0))
 
     def is_read_from(self, kernel: Kernel, num_inputs: int) -> bool:
-        """Whether a kernel on so many inputs is one of the family."""
+        """Whether a kernel on this number of inputs is one of the family."""
         # Only these classes themselves: a class derived from one may compute anything.
         if type(kernel) not in (self.written, *self.read):
             return False

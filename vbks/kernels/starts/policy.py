@@ -123,8 +123,9 @@ class StartPolicy:
     """After one of its parts was moved, a candidate is optimised by up to this many evaluations."""
 
     move_schedule: tuple[tuple[int, int], ...] = ((10, 2), (25, 1))
-    """After so many evaluations, so many of the starts with a moved part go on. There is one start
-    for each change, two for each periodic leaf, and two or three for each line."""
+    """After the first number of evaluations of a pair, the second number of starts with a moved
+    part go on. There is one start for each change, two for each periodic leaf, and two or three for
+    each line."""
 
 
 DEFAULT = StartPolicy()
