@@ -6,6 +6,7 @@ errors      what vbks refuses, in one family
 datasets    series that come with the package, and readers of public files
 data        rows in the user's units, standardised once
 grammar     kernel expressions: texts, structures, spaces, search moves, priors
+words       parts of kernels as readings and sentences
 kernels     formulas, parameters and starts; GPflow kernels; the bank that evaluates many at once
 inference   fits of many candidates at once: bounds of their evidence, posteriors of θ
 predict     averaged predictions, and fitted candidates as GPflow models
@@ -14,6 +15,8 @@ execution   where candidates are fitted: devices, Ray, a folder that keeps finis
 weights     beliefs over what was fitted, and weights of predictions
 search      searches that propose candidates, and the budget they keep to
 selection   what a user holds after a fit: candidates, belief, predictions, pictures, files
+policies    numbers that trade time for quality
+config      every setting of a fit, in one value
 api         the one call, `vbks.fit`
 planning    what that call would do on many devices
 comparing   methods beside each other
