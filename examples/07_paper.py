@@ -43,7 +43,7 @@ settings = vbks.PaperSettings(steps=2500, every=500, learning_rate=5e-3)
 selection = vbks.fit(
     x, y, space=space, preset=settings, num_inducing=16, batch_size=64, callback=watch
 )
-print(selection.record)
+print(selection.training_record)
 print(selection.belief[["expression", "probability", "weight", "log_evidence"]].to_string())
 
 # %% [markdown]
@@ -78,8 +78,11 @@ again = vbks.load(folder / "kept")
 
 # %%
 assert {fit.bound for fit in selection.fits} == {"stochastic"}
-assert selection.record.batch_size == 64 < len(x) and selection.record.num_inducing == 16
-assert len(selection.history) == len(heights) and heights[-1] > heights[0]
+assert (
+    selection.training_record.batch_size == 64 < len(x)
+    and selection.training_record.num_inducing == 16
+)
+assert len(selection.belief_history) == len(heights) and heights[-1] > heights[0]
 assert {str(own.best.expression) for own in (selection, bayes)} <= {"SE", "SE + LIN"}
 assert selection.probabilities.max() < bayes.probabilities.max()
 assert rmse < 0.2 and rmse_after < 0.2, (rmse, rmse_after)

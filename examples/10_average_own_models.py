@@ -47,7 +47,7 @@ for x, m, a, b in zip(Xnew[:, 0], mean[:, 0], low, high, strict=True):
     print(f"x = {x:4.1f}: {m:5.2f}, from {a:5.2f} to {b:5.2f}")
 layer = average.with_belief("vbks", prior_variance=0.5)
 print("by the layer of the paper:", np.round(layer.probabilities, 3))
-print("the best two alone:", np.round(average.pruned(2).probabilities, 3))
+print("the best two alone:", np.round(average.top(2).probabilities, 3))
 
 # %% [markdown]
 # What this page claims, checked: densities are those of the mixture, and a model of the line and
@@ -59,7 +59,7 @@ terms = [np.asarray(model.predict_log_density((Xnew, Ynew))) for model in models
 expected = logsumexp(terms, axis=0, b=average.probabilities[:, np.newaxis])
 np.testing.assert_allclose(average.predict_log_density((Xnew, Ynew)), expected, rtol=1e-6)
 assert average.belief["model"][0] in ("line and wave", "line and smooth")
-assert set(np.flatnonzero(average.pruned(2).probabilities)) == set(
+assert set(np.flatnonzero(average.top(2).probabilities)) == set(
     np.argsort(-average.log_evidences)[:2]
 )
 assert np.all((low < mean.numpy()[:, 0]) & (mean.numpy()[:, 0] < high))

@@ -129,7 +129,7 @@ def _take(X: Any, places: Rows) -> Any:
 def _scored(name: str, selection: Selection, test: Table, seconds: float) -> pd.DataFrame:
     """Rows for the kernels on the way, and for the answer."""
     rows: list[tuple[Any, ...]] = []
-    for step in selection.steps:
+    for step in selection.search_steps:
         fit_then = selection.fit_of(step.expression, step.warp)
         then = replace(selection, fits=(replace(fit_then, status="fitted"),), trace=None)
         found = (step.seconds, step.candidates, step.expression, step.warp)

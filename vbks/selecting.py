@@ -50,7 +50,7 @@ def select_kernels(X: Any, y: Any, config: FitConfig) -> Selection:
             feature_names=rows.feature_names,
             notices=(*result.notices, *notices),
             time_inputs=rows.time_inputs,
-            steps=result.path,
+            search_steps=result.path,
             untried=result.untried,
             mean_function=mean_function,
             settings=settings_of(config),

@@ -134,7 +134,7 @@ def _search(
     seconds = time.perf_counter() - began
     where = f"{label}, m={num_inducing}"
     by_text = {str(fit.expression): fit for fit in selection.fits}
-    for step in selection.steps:
+    for step in selection.search_steps:
         fit = by_text[step.expression]
         exact, own = exact_bic(fit, X, y), bic_score_interval(fit)
         others = f"{fit.expression}; between {own.lower:.1f} and {own.upper:.1f} by its bounds"

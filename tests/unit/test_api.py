@@ -233,7 +233,7 @@ def test_trace__has_all_that_were_tried_not_only_what_survived() -> None:
 
 
 def test_pruned__forms_the_belief_again(selection: Selection) -> None:
-    pruned = selection.pruned(2)
+    pruned = selection.top(2)
     assert np.count_nonzero(pruned.probabilities) == 2
     assert pruned.fits is selection.fits
 

@@ -181,10 +181,10 @@ def test_belief__is_that_of_the_method_unless_one_is_named() -> None:
         return read_belief(method, belief, 2.0, "grammar", None, None, 3)
 
     assert read(VBKS(), None) == BeliefSettings(temperature=2.0, prior="grammar", seed=3)
-    assert read(CKS(), None).members == 1
+    assert read(CKS(), None).max_candidates == 1
     assert read(CKS(), "bayes") == read(VBKS(), None)
     assert read(VBKS(), "stacking").weights == "stacking"
-    own = BeliefSettings(members=4)
+    own = BeliefSettings(max_candidates=4)
     assert read(CKS(), own) is own
 
 

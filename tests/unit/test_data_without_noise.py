@@ -12,7 +12,8 @@ import vbks
 from vbks.arrays import Array
 from vbks.errors import TailWarning
 from vbks.search.runner import failed_warps
-from vbks.weights.forming import FAR_BEHIND, averaged_weights
+from vbks.weights.forming import averaged_weights
+from vbks.weights.policy import AveragingPolicy
 from vbks.weights.settings import BeliefSettings
 
 SPACE = ("LIN", "SE", "LIN + SE", "PER", "LIN * LIN")
@@ -125,7 +126,9 @@ def test_line__is_continued() -> None:
 def test_averages__leave_out_candidates_far_behind() -> None:
     selection, _ = fit_shape("line", 20, space=("LIN", "SE"))
     first = selection.best
-    near, far = (replace(first, evidence=first.evidence - d) for d in (5.0, 1.1 * FAR_BEHIND))
+    near, far = (
+        replace(first, evidence=first.evidence - d) for d in (5.0, 1.1 * AveragingPolicy().max_gap)
+    )
     fits, weights = [first, near, far], np.array([0.7, 0.2, 0.1])
     kept = averaged_weights(fits, BeliefSettings("vbks"), weights)
     np.testing.assert_allclose(kept, [7 / 9, 2 / 9, 0.0])

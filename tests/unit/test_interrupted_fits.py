@@ -63,7 +63,7 @@ def test_every_method__goes_on_to_the_same_end(tmp_path: Path, method: str) -> N
     assert num_done == total - total // 2
     assert [str(f.expression) for f in again.fits] == [str(f.expression) for f in whole.fits]
     np.testing.assert_allclose(again.probabilities, whole.probabilities, atol=1e-8)
-    assert [s.expression for s in again.steps] == [s.expression for s in whole.steps]
+    assert [s.expression for s in again.search_steps] == [s.expression for s in whole.search_steps]
 
 
 def test_finished_call__has_nothing_left_to_do(tmp_path: Path) -> None:

@@ -244,6 +244,7 @@ WITHOUT_BEHAVIOUR = {
     "inference/svgp/policy",
     "kernels/starts/policy",
     "version",
+    "weights/policy",
 }
 """Modules of names, types and numbers alone, of which there is nothing to test."""
 

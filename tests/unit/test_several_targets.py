@@ -72,10 +72,10 @@ def test_shared_belief__adds_up_evidences(shared: Selections, separate: Selectio
     evidences = np.array(
         [
             [separate[name].fit_of(kernel).log_evidence() for name in separate]
-            for kernel in shared.candidates
+            for kernel in shared.shared_candidates
         ]
     )
-    np.testing.assert_allclose(shared.log_evidence, evidences)
+    np.testing.assert_allclose(shared.log_evidences, evidences)
     totals = evidences.sum(axis=1)
     expected = np.exp(totals - totals.max())
     expected /= expected.sum()
@@ -89,7 +89,7 @@ def test_shared_belief__adds_up_evidences(shared: Selections, separate: Selectio
 def test_shared_belief__is_what_predictions_are_averaged_with(shared: Selections) -> None:
     x = np.linspace(0.0, 10.0, 5)
     means, _ = shared.predict_f(x)
-    by_kernel = dict(zip(shared.candidates, shared.shared_belief.probabilities, strict=True))
+    by_kernel = dict(zip(shared.shared_candidates, shared.shared_belief.probabilities, strict=True))
     for place, name in enumerate(shared):
         own = shared[name]
         weights = [by_kernel[str(fit.expression)] for fit in own.fits]
@@ -103,8 +103,8 @@ def test_shared_belief__is_what_predictions_are_averaged_with(shared: Selections
 def test_shared_belief__is_over_what_grew_for_any_target() -> None:
     settings = {"space": "grow", "budget": vbks.Budget(candidates=4), "families": ("SE", "LIN")}
     grown = fit(make_table(20), targets="shared", **settings)
-    assert {"SE", "LIN"} <= set(grown.candidates)
-    assert [len(own.fits) for own in grown.values()] == [len(grown.candidates)] * 2
+    assert {"SE", "LIN"} <= set(grown.shared_candidates)
+    assert [len(own.fits) for own in grown.values()] == [len(grown.shared_candidates)] * 2
     assert grown.shared_belief.probabilities.sum() == pytest.approx(1.0)
 
 

@@ -38,12 +38,12 @@ def leave_one_out(
     *,
     likelihood: Likelihood | None = None,
     num_samples: int = NUM_SAMPLES,
-    most_rows: int | None = None,
+    max_rows: int | None = None,
     seed: int = 0,
 ) -> Array:
     """Log densities [N, K] of every target given all other rows, in the user's units.
 
-    Of more rows than ``most_rows`` some are chosen at random, if fits are sparse.
+    Of more rows than ``max_rows`` some are chosen at random, if fits are sparse.
 
     Nothing is fitted again: θ is averaged over the posterior from all rows, and at each θ the
     density has a closed form. That of sparse fits is the posterior of q(u) with the row taken out.
@@ -58,8 +58,8 @@ def leave_one_out(
     rows = data_by_warp([fits[place] for place in fitted], data)
     any_data = data if isinstance(data, TrainingData) else next(iter(data.values()))
     num_rows = any_data.num_rows
-    if most_rows is not None and all(fits[place].bound != "exact" for place in fitted):
-        num_rows = min(num_rows, most_rows)
+    if max_rows is not None and all(fits[place].bound != "exact" for place in fitted):
+        num_rows = min(num_rows, max_rows)
     densities = np.full((num_rows, len(fits)), -math.inf)
     for places in _batches(fits, fitted, num_samples):
         share = 1.0 / len(places)

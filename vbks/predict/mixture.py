@@ -55,7 +55,7 @@ class KernelMixture(BayesianModel):
         data: the rows that the fits are of, or a mapping to them from each warp of the fits.
         likelihood: what the fits were made with; Gaussian noise by default.
         num_samples: about how many samples of θ there are in the mixture.
-        negligible: the share of the weights that may be left out.
+        negligible_weight: the share of the weights that may be left out.
         seed: samples of θ follow from it, so that predictions are the same each time.
 
     The posteriors of all samples are made at the first prediction and kept: one matrix for each,
@@ -70,15 +70,17 @@ class KernelMixture(BayesianModel):
         *,
         likelihood: Likelihood | None = None,
         num_samples: int = NUM_SAMPLES,
-        negligible: float = NEGLIGIBLE,
+        negligible_weight: float = NEGLIGIBLE,
         seed: int = 0,
     ) -> None:
         super().__init__()
         if num_samples < 1:
             raise DataError(f"num_samples is {num_samples}, expected at least 1.")
-        if not 0.0 <= negligible < 1.0:
-            raise DataError(f"negligible is {negligible}, expected a share from 0 to below 1.")
-        members = _members(fits, _checked_weights(weights, len(fits)), negligible)
+        if not 0.0 <= negligible_weight < 1.0:
+            raise DataError(
+                f"negligible_weight is {negligible_weight}, expected a share from 0 to below 1."
+            )
+        members = _members(fits, _checked_weights(weights, len(fits)), negligible_weight)
         self.likelihood = Gaussian() if likelihood is None else likelihood
         # A plain object: TensorFlow looks for variables in dictionaries, and sorts their keys.
         self._average = Average(

@@ -72,7 +72,9 @@ class Method(ABC):
 
         ``asked`` is how a belief over all kernels would be formed.
         """
-        return BeliefSettings("bayes", correction=self.criterion, members=1, weights="belief")
+        return BeliefSettings(
+            "bayes", correction=self.criterion, max_candidates=1, weights="belief"
+        )
 
     @property
     def runner_type(self) -> type[SearchRunner]:

@@ -28,6 +28,7 @@ from vbks.storage.fit_codec import FITS
 from vbks.storage.likelihood_encoding import decode_likelihood, encode_likelihood
 from vbks.storage.mean_encoding import decode_mean_function, encode_mean_function
 from vbks.storage.records import Packing, Record, Unpacking, as_finite, damaged, wrong
+from vbks.weights.policy import AveragingPolicy, LayerPolicy
 from vbks.weights.settings import BeliefSettings
 
 
@@ -235,6 +236,8 @@ SELECTIONS = FITS.extended(
             BeliefSettings,
             finite=("prior", "prior_mean", "prior_covariance", "averaging_variance"),
         ),
+        Kind(LayerPolicy),
+        Kind(AveragingPolicy),
         Kind(Step, "step"),
         Kind(Training),
         Kind(TrainingRecord, finite=("learning_rate",)),

@@ -22,7 +22,7 @@ from vbks.weights.belief import KernelBelief, bayes_belief
 from vbks.weights.gaussian import vbks_belief
 from vbks.weights.settings import BeliefSettings
 
-SETTINGS = ("kind", "temperature", "prior_variance", "members", "form", "seed")
+SETTINGS = ("kind", "temperature", "prior_variance", "max_candidates", "form", "seed")
 """Settings of `BeliefSettings` that count here."""
 
 ModelPrior = Sequence[float] | Mapping[str, float]
@@ -40,10 +40,10 @@ class Candidates:
     log_prior: Array
 
     def belief(self, settings: BeliefSettings) -> KernelBelief:
-        """The belief over the best ``settings.members`` candidates, or over all."""
+        """The belief over the best ``settings.max_candidates`` candidates, or over all."""
         values = np.where([not reason for reason in self.reasons], self.log_evidences, -math.inf)
-        if settings.members is not None:
-            left_out = np.argsort(-values, kind="stable")[settings.members :]
+        if settings.max_candidates is not None:
+            left_out = np.argsort(-values, kind="stable")[settings.max_candidates :]
             values[left_out] = -math.inf
         if settings.kind == "bayes":
             return bayes_belief(values, self.log_prior, temperature=settings.temperature)
@@ -54,6 +54,7 @@ class Candidates:
             temperature=settings.temperature,
             form=settings.form,
             seed=settings.seed,
+            policy=settings.layer,
         )
 
 
@@ -61,7 +62,7 @@ class ModelAverage(ModelMixture):
     """GPflow models, the belief over them, and predictions averaged over it.
 
     It is a GPflow model itself: predictions have the shapes, units and gradients of those of the
-    models. It does not change: `with_belief` and `pruned` give new ones.
+    models. It does not change: `with_belief` and `top` give new ones.
     """
 
     def __init__(self, candidates: Candidates, settings: BeliefSettings) -> None:
@@ -133,9 +134,9 @@ class ModelAverage(ModelMixture):
         """The same models under another belief: "bayes" or "vbks", with settings of it."""
         return ModelAverage(self._candidates, _settings(self.settings, kind, settings))
 
-    def pruned(self, num: int) -> ModelAverage:
-        """The belief over the best ``num`` models, formed again."""
-        return self.with_belief(members=num)
+    def top(self, num_candidates: int) -> ModelAverage:
+        """The belief over the best ``num_candidates`` models, formed again."""
+        return self.with_belief(max_candidates=num_candidates)
 
     def correlations(self) -> pd.DataFrame:
         """Correlations in q(g) of the VBKS belief: a diagnostic, not a likeness of models."""
@@ -171,7 +172,8 @@ def average(
             of nested models the larger one is never the less likely.
         belief: "bayes", Bayes' posterior, or "vbks", the layer of the paper; or
             `vbks.BeliefSettings`.
-        settings: ``temperature``, ``prior_variance``, ``members``, ``form`` and ``seed`` of these.
+        settings: ``temperature``, ``prior_variance``, ``max_candidates``, ``form`` and ``seed`` of
+            these.
     """
     found = tuple(models)
     _check_models(found)

@@ -6,7 +6,7 @@ Only names and shapes are moved here: what they are worth is checked when the ne
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from vbks.arrays import Array
 from vbks.inference.paper.settings import PaperSettings
 from vbks.storage.records import Record, damaged
+from vbks.weights.policy import AveragingPolicy, LayerPolicy
 
 _ARRAYS: dict[str, int] = {
     "X": 1, "y": 1, "x_mean": 1, "x_scale": 1, "inducing": 1, "theta_mean": 1, "theta_factor": 1,
@@ -46,6 +47,10 @@ _ADDED_TO_BELIEF: dict[str, Any] = {
 """What beliefs of formats before 5 do not have; weights of stacking were a kind of belief."""
 
 
+_RENAMED = {"members": "max_candidates", "averaging_members": "max_averaged"}
+"""Settings of beliefs that had other names."""
+
+
 def array_names(number: int) -> list[str]:
     """The packed arrays of a format up to 5."""
     return [name for name, since in _ARRAYS.items() if since <= number]
@@ -65,7 +70,7 @@ def upgraded(record: Record, arrays: Mapping[str, Array]) -> tuple[Record, dict[
         "notices": record.value("notices"),
         "trace": _trace(record),
         "time_inputs": record.value("time_inputs"),
-        "steps": record.value("steps"),
+        "search_steps": record.value("steps"),
         "untried": record.value("untried"),
         "given_weights": [len(fits)] if len(every["weights"]) else None,
         "training": _training(record),
@@ -154,6 +159,8 @@ def _data(record: Record, has_noise: bool) -> dict[str, Any]:
 
 def _belief(belief: Record) -> dict[str, Any]:
     values = dict(belief.values)
+    values |= {new: values.pop(old) for old, new in _RENAMED.items() if old in values}
+    values |= {"layer": asdict(LayerPolicy()), "averaging": asdict(AveragingPolicy())}
     for name in ("prior", "prior_mean"):
         if isinstance(values.get(name), list):
             values[name] = [
@@ -183,10 +190,17 @@ def _training(record: Record) -> dict[str, Any] | None:
     names = training.texts("expressions")
     more = {"expressions": [*names], "elbos": [len(names)], "probabilities": [len(names)]}
     return {
-        "settings": {**defaults, **training.record("settings").values},
+        "settings": {**defaults, **_renamed(training.record("settings"))},
         "record": training.value("record"),
         "history": [{**own.values, **more} for own in training.records("history", "record")],
     }
+
+
+def _renamed(settings: Record) -> dict[str, Any]:
+    values = dict(settings.values)
+    if "members" in values:
+        values["max_averaged"] = values.pop("members")
+    return values
 
 
 def _split_history(record: Record, history: Array) -> tuple[Array, Array]:

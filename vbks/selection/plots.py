@@ -28,11 +28,13 @@ BLUE, DARK, GREY, ORANGE = "#2f6db3", "#1b2a41", "#8a8f98", "#d9772b"
 _MARKERS = {"vbks": "D", "bayes": "o", "stacking": "s"}
 
 
-def plot_belief(table: pd.DataFrame, kind: str, ax: Axes | None = None, num: int = 10) -> Axes:
+def plot_belief(
+    table: pd.DataFrame, kind: str, ax: Axes | None = None, num_candidates: int = 10
+) -> Axes:
     """Bars of the belief of some kind in the best candidates of a table, others as marks."""
-    _check_num(num)
+    _check_num(num_candidates)
     fitted = table["status"] == "fitted"
-    best = table[fitted | (table["most_probable"] > LEAST_SHOWN)].head(num)
+    best = table[fitted | (table["most_probable"] > LEAST_SHOWN)].head(num_candidates)
     ax = _axes(ax, (8.0, 1.2 + 0.32 * max(len(best), LEAST_BARS)))
     places = np.arange(len(best))
     bars = ax.barh(places, best["probability"], height=0.62, color=BLUE, label=kind, zorder=2)
@@ -81,11 +83,11 @@ def plot_belief(table: pd.DataFrame, kind: str, ax: Axes | None = None, num: int
     return ax
 
 
-def plot_trace(trace: pd.DataFrame, ax: Axes | None = None, num: int = 6) -> Axes:
+def plot_trace(trace: pd.DataFrame, ax: Axes | None = None, num_candidates: int = 6) -> Axes:
     """The probabilities [T, K] of the candidates that have led, against the index of the table."""
-    _check_num(num)
+    _check_num(num_candidates)
     ax = _axes(ax, (8.0, 4.0))
-    led = trace.max().sort_values(ascending=False, kind="stable").index[:num]
+    led = trace.max().sort_values(ascending=False, kind="stable").index[:num_candidates]
     ranked = trace[led].iloc[-1].sort_values(ascending=False, kind="stable").index
     for pair in ranked:
         ax.plot(trace.index, trace[pair], marker="o", markersize=4, label=_label(*pair))

@@ -31,10 +31,6 @@ from vbks.weights.belief import KernelBelief
 from vbks.weights.forming import averaged_weights, form_belief
 from vbks.weights.settings import BeliefSettings
 
-LEAVE_OUT_ROWS = 2000
-"""At most this many rows are left out in turn to see how well candidates predict them."""
-
-
 PlainValue: TypeAlias = "bool | int | float | str | tuple[PlainValue, ...] | None"
 """A setting as a file has it."""
 
@@ -54,7 +50,7 @@ class SelectionRecord:
     """Probabilities of candidates against the rows seen, where `fit` was asked for it."""
     time_inputs: tuple[int, ...] = ()
     """Inputs that are times, counted from 0; new ones must be times, too."""
-    steps: tuple[Step, ...] = ()
+    search_steps: tuple[Step, ...] = ()
     """Candidates that were the best of the search, one after the other."""
     untried: tuple[str, ...] = ()
     """Candidates that there was no budget for: those proposed, and all others of a fixed space."""
@@ -141,13 +137,14 @@ class SelectionRecord:
     @cached_property
     def left_out_densities(self) -> Array:
         """Log densities of rows given all others, of some rows if there are many: [N, K]."""
+        most = self.belief_settings.averaging.max_left_out
         densities = np.full((self.num_rows, len(self.fits)), -math.inf)
         for warp, rows in self.data.items():
             own = [k for k, f in enumerate(self.fits) if f.status == "fitted" and f.warp == warp]
             if own:
-                found = leave_one_out([self.fits[k] for k in own], rows, most_rows=LEAVE_OUT_ROWS)
+                found = leave_one_out([self.fits[k] for k in own], rows, max_rows=most)
                 densities[: len(found), own] = found
-        return densities[: min(LEAVE_OUT_ROWS, len(densities))]
+        return densities[: min(most, len(densities))]
 
     @cached_property
     def mixture(self) -> KernelMixture:

@@ -47,7 +47,7 @@ class Selection(SelectionRecord):
     """Fits of all candidates, the belief over them, and predictions averaged over it.
 
     Inputs and targets are in the user's own units everywhere. A selection does not change:
-    `with_belief`, `pruned`, `refit` and `update` give new ones. `SelectionRecord` has its fields,
+    `with_belief`, `top`, `refit` and `update` give new ones. `SelectionRecord` has its fields,
     and with them ``probabilities``, ``weights``, ``best``, ``fit_of`` and the ``mixture`` as a
     GPflow model.
     """
@@ -88,9 +88,9 @@ class Selection(SelectionRecord):
         changed = self.belief_settings.changed(kind, **settings)
         return replace(self, belief_settings=changed.resolved(self.fits), given_weights=None)
 
-    def pruned(self, num: int) -> Selection:
-        """The belief over the best ``num`` candidates, formed again from the fits there are."""
-        return self.with_belief(members=num)
+    def top(self, num_candidates: int) -> Selection:
+        """The belief over the best ``num_candidates``, formed again from the fits there are."""
+        return self.with_belief(max_candidates=num_candidates)
 
     def correlations(self) -> pd.DataFrame:
         """Correlations in q(g) of the VBKS belief: a diagnostic, not a likeness of kernels."""
@@ -106,17 +106,17 @@ class Selection(SelectionRecord):
         return belief_tables.similarity_table(self.mixture, inputs)
 
     @property
-    def path(self) -> pd.DataFrame:
+    def search_path(self) -> pd.DataFrame:
         """The way of the search: which candidate was the best from when on, and its score then."""
-        return belief_tables.search_table(self.steps)
+        return belief_tables.search_table(self.search_steps)
 
     @property
-    def record(self) -> TrainingRecord | None:
+    def training_record(self) -> TrainingRecord | None:
         """Steps, minibatches, inducing points and samples of a fit as in the VBKS paper."""
         return None if self.training is None else self.training.record
 
     @property
-    def history(self) -> tuple[BeliefRecord, ...]:
+    def belief_history(self) -> tuple[BeliefRecord, ...]:
         """The belief on the way, where a callback or a trace was asked for in such a fit."""
         return () if self.training is None else self.training.history
 
@@ -288,20 +288,20 @@ class Selection(SelectionRecord):
             return plots.plot_against_targets(plot_data.predicted_rows(self, Xnew), ax)
         return plots.plot_curve(plot_data.predicted_curve(self, Xnew), ax)
 
-    def plot_belief(self, ax: Axes | None = None, num: int = 10) -> Axes:
+    def plot_belief(self, ax: Axes | None = None, num_candidates: int = 10) -> Axes:
         """The probabilities of the best candidates as bars, with what others say as marks.
 
         Those that were nearly as good but not fitted to the end have an empty bar, as long as what
         they could have held at most.
         """
-        return plots.plot_belief(self.belief, self.belief_settings.kind, ax, num)
+        return plots.plot_belief(self.belief, self.belief_settings.kind, ax, num_candidates)
 
-    def plot_trace(self, ax: Axes | None = None, num: int = 6) -> Axes:
+    def plot_trace(self, ax: Axes | None = None, num_candidates: int = 6) -> Axes:
         """The probabilities of candidates that have led, against the share of the rows seen.
 
         After a fit as in the VBKS paper it is against the steps of its training.
         """
-        return plots.plot_trace(plot_data.trace_of(self), ax, num)
+        return plots.plot_trace(plot_data.trace_of(self), ax, num_candidates)
 
     # Files
 

@@ -88,7 +88,7 @@ class Selections(Mapping[str, Selection]):
     # Belief
 
     @cached_property
-    def candidates(self) -> tuple[str, ...]:
+    def shared_candidates(self) -> tuple[str, ...]:
         """The candidates that were fitted for every target, which a shared belief is over."""
         fitted = [[str(fit.expression) for fit in _fitted(own)] for own in self.by_name.values()]
         return tuple(
@@ -96,17 +96,17 @@ class Selections(Mapping[str, Selection]):
         )
 
     @cached_property
-    def log_evidence(self) -> pd.DataFrame:
-        """Log evidences of the `candidates`, a row each, for every target."""
+    def log_evidences(self) -> pd.DataFrame:
+        """Log evidences of the `shared_candidates`, a row each, for every target."""
         columns = {}
         for name, own in self.by_name.items():
-            fits = _of(own, self.candidates)
-            columns[name] = log_evidences(fits, replace(own.belief_settings, members=None))
-        return pd.DataFrame(columns, index=pd.Index(self.candidates, name="expression"))
+            fits = _of(own, self.shared_candidates)
+            columns[name] = log_evidences(fits, replace(own.belief_settings, max_candidates=None))
+        return pd.DataFrame(columns, index=pd.Index(self.shared_candidates, name="expression"))
 
     @cached_property
     def shared_belief(self) -> KernelBelief:
-        """The belief in `candidates` by the sum of their log evidences over the targets."""
+        """The belief in `shared_candidates` by the sum of their log evidences over the targets."""
         return form_belief(self._first, self._settings, self._totals)
 
     @property
@@ -118,10 +118,10 @@ class Selections(Mapping[str, Selection]):
             return whole[["target", *whole.columns.drop("target")]]
         table = pd.DataFrame(
             {
-                "expression": self.candidates,
+                "expression": self.shared_candidates,
                 "probability": self.shared_belief.probabilities,
                 "log_evidence": self._totals,
-                **{f"log_evidence of {name}": self.log_evidence[name].to_numpy() for name in self},
+                **{f"log_evidence of {name}": self.log_evidences[name].to_numpy() for name in self},
             }
         )
         order = ["probability", "log_evidence"]
@@ -214,7 +214,7 @@ class Selections(Mapping[str, Selection]):
             return dict(self.by_name)
         probabilities = self.shared_belief.probabilities
         kept = without_far_behind(self._first, self._settings, probabilities, self._totals)
-        weight = dict(zip(self.candidates, kept, strict=True))
+        weight = dict(zip(self.shared_candidates, kept, strict=True))
         return {
             name: replace(own, given_weights=np.array([_weight(fit, weight) for fit in own.fits]))
             for name, own in self.by_name.items()
@@ -226,12 +226,12 @@ class Selections(Mapping[str, Selection]):
 
     @property
     def _first(self) -> list[LocalFit]:
-        """The `candidates` as fits of the first target: they are the same for all of them."""
-        return _of(next(iter(self.by_name.values())), self.candidates)
+        """The `shared_candidates` as fits of the first target: they are the same for all."""
+        return _of(next(iter(self.by_name.values())), self.shared_candidates)
 
     @property
     def _totals(self) -> Array:
-        return np.asarray(self.log_evidence.to_numpy().sum(axis=1))
+        return np.asarray(self.log_evidences.to_numpy().sum(axis=1))
 
     def _changed(self, change: Callable[[Selection], Selection]) -> Selections:
         return replace(self, by_name={name: change(own) for name, own in self.by_name.items()})

@@ -12,28 +12,13 @@ from vbks.errors import DataError
 from vbks.inference.result import LocalFit
 from vbks.weights.belief import KernelBelief, bayes_belief
 from vbks.weights.gaussian import PRIOR_VARIANCE, vbks_belief
+from vbks.weights.policy import AveragingPolicy
 from vbks.weights.prior import log_prior
 from vbks.weights.settings import BeliefSettings, layer_covariance, layer_mean
 from vbks.weights.stacking import stacking_belief
 
-FAR_BEHIND = 30.0
-"""Nats of log evidence, over the temperature, behind the best from which on a candidate takes no
-part in averages: Bayes' weight is 1e-13 there, and a layer with a larger one knows no better."""
-
-CLEARLY = 2.0
-"""Standard errors by which stacking has to predict left-out rows better than the belief does, after
-a nat for each weight that it has fitted, before it is what predictions are averaged with."""
-
-LEAST_ROWS = 200
-"""Rows from which on predictions may be averaged by stacking if nobody asks for it. With fewer, as
-in 92 monthly, quarterly and yearly series, rows that are left out say little about those to come:
-it was worse in 56 of them, and in four of the six where it had seemed clearly better."""
-
 LEAST_LOG_SCORE, TINY = -1e4, 1e-300
-"""Log scores of rows are not taken to be lower, so that differences of them are numbers."""
-
-LEAST_WEIGHT = 0.01
-"""Weights of stacking below count as not fitted."""
+"""No log score of a row counts as lower than the first, and the second keeps logarithms finite."""
 
 
 def log_evidences(fits: Sequence[LocalFit], settings: BeliefSettings) -> Array:
@@ -56,8 +41,8 @@ def log_evidences(fits: Sequence[LocalFit], settings: BeliefSettings) -> Array:
         ]
     )
     values[np.isnan(values)] = -math.inf
-    if settings.members is not None and len(fitted) > settings.members:
-        best = np.argsort(-values, kind="stable")[: settings.members]
+    if settings.max_candidates is not None and len(fitted) > settings.max_candidates:
+        best = np.argsort(-values, kind="stable")[: settings.max_candidates]
         left_out = np.ones(len(values), bool)
         left_out[best] = False
         values[left_out] = -math.inf
@@ -84,6 +69,7 @@ def form_belief(
         temperature=settings.temperature,
         form=settings.form,
         seed=settings.seed,
+        policy=settings.layer,
     )
 
 
@@ -106,7 +92,7 @@ def averaged_weights(
     They are the probabilities without those far behind, or those of stacking where these are asked
     for or predict left-out rows clearly better; ``leave_one_out`` gives log densities [N, K].
     """
-    if settings.averaging_variance is not None or settings.averaging_members is not None:
+    if settings.averaging_variance is not None or settings.max_averaged is not None:
         settings = settings.for_averages
         probabilities = form_belief(fits, settings).probabilities
     believed = without_far_behind(fits, settings, probabilities)
@@ -119,12 +105,14 @@ def averaged_weights(
             "stacking needs the log densities of rows given all others, which are known for "
             "Gaussian noise and while rows are there. Choose weights='belief'."
         )
-    fitted = [fit for fit in fits if fit.status == "fitted"]
-    if len(fitted) == 1 or (settings.weights == "auto" and fitted[0].num_rows < LEAST_ROWS):
+    fitted, policy = [fit for fit in fits if fit.status == "fitted"], settings.averaging
+    if len(fitted) == 1 or (
+        settings.weights == "auto" and fitted[0].num_rows < policy.min_stacking_rows
+    ):
         return believed
     densities = leave_one_out()
     stacked = stack(fits, settings, densities).probabilities
-    if settings.weights == "auto" and not predicts_better(densities, stacked, believed):
+    if settings.weights == "auto" and not predicts_better(densities, stacked, believed, policy):
         return believed
     return stacked
 
@@ -143,21 +131,24 @@ def without_far_behind(
     if settings.kind == "vbks" and settings.prior_variance < PRIOR_VARIANCE:
         return probabilities
     values = log_evidences(fits, settings) if values is None else values
-    taking_part = values >= values.max() - FAR_BEHIND * settings.temperature
+    taking_part = values >= values.max() - settings.averaging.max_gap * settings.temperature
     kept = np.where(taking_part, probabilities, 0.0)
     return np.asarray(kept / kept.sum()) if kept.any() else probabilities
 
 
-def predicts_better(densities: Array, stacked: Array, believed: Array) -> bool:
+def predicts_better(
+    densities: Array, stacked: Array, believed: Array, policy: AveragingPolicy | None = None
+) -> bool:
     """Whether left-out rows are clearly likelier under stacked weights than under believed ones.
 
     Log densities are [N, K]. The gain in nats, less one for each weight but the first that was
-    fitted to these rows, must be more than `CLEARLY` standard errors.
+    fitted to these rows, must be more than `AveragingPolicy.stacking_errors` standard errors.
     """
+    policy = policy or AveragingPolicy()
     gains = _log_scores(densities, stacked) - _log_scores(densities, believed)
-    num_fitted = int(np.sum(stacked > LEAST_WEIGHT)) - 1
+    num_fitted = int(np.sum(stacked > policy.fitted_weight)) - 1
     error = float(gains.std(ddof=1)) * math.sqrt(len(gains)) if len(gains) > 1 else math.inf
-    return bool(gains.sum() - num_fitted > CLEARLY * error)
+    return bool(gains.sum() - num_fitted > policy.stacking_errors * error)
 
 
 def _log_scores(densities: Array, weights: Array) -> Array:

@@ -8,15 +8,7 @@ import numpy as np
 from scipy.special import logsumexp, softmax
 
 from vbks.arrays import Array
-
-NUMBERS = 2**22
-"""Samples times candidates, 32 megabytes; the samples stay within `SAMPLES`."""
-
-SAMPLES = (2**12, 2**16)
-"""Fewest and most samples: they leave errors below a hundredth."""
-
-FROM_PRIOR = 0.2
-"""Share of the samples that come from p(g) itself, so that no weight can be large."""
+from vbks.weights.policy import LayerPolicy
 
 
 @dataclass(frozen=True)
@@ -36,7 +28,9 @@ def lift(gains: Array, prior_mean: Array, sd: float, k: int) -> float:
     return float(others + tail)
 
 
-def free_form(gains: Array, prior_mean: Array, prior_root: Array, seed: int) -> Layer:
+def free_form(
+    gains: Array, prior_mean: Array, prior_root: Array, seed: int, policy: LayerPolicy
+) -> Layer:
     """E[softmax(g)] under q*(g) ∝ p(g) exp(softmax(g)·ℓ), p(g) = N(μ, FFᵀ), for gains ℓ [K] ≤ 0.
 
     The proposal is a mixture of p(g) and of the same with one gₖ lifted, for each k as often as
@@ -46,9 +40,10 @@ def free_form(gains: Array, prior_mean: Array, prior_root: Array, seed: int) -> 
     F = np.diag(prior_root) if prior_root.ndim == 1 else prior_root
     variances = np.einsum("kj,kj->k", F, F)
     slopes = np.array([lift(gains, prior_mean, np.sqrt(v), k) / v for k, v in enumerate(variances)])
-    shares = (1.0 - FROM_PRIOR) * softmax(gains + prior_mean)
+    shares = (1.0 - policy.prior_share) * softmax(gains + prior_mean)
 
-    num = int(np.clip(NUMBERS // K, *SAMPLES))
+    least, most = policy.min_free_samples, policy.max_free_samples
+    num = int(np.clip(policy.free_numbers // K, least, most))
     rng = np.random.default_rng([seed, *b"free form"])
     steps = rng.standard_normal((num, K)) @ F.T
     places = np.searchsorted(np.cumsum(shares), (np.arange(num) + 0.5) / num)
@@ -58,7 +53,7 @@ def free_form(gains: Array, prior_mean: Array, prior_root: Array, seed: int) -> 
 
     log_ratios = slopes * steps - 0.5 * slopes**2 * variances
     log_proposal = np.logaddexp(
-        np.log(FROM_PRIOR), logsumexp(log_ratios, axis=1, b=shares[np.newaxis])
+        np.log(policy.prior_share), logsumexp(log_ratios, axis=1, b=shares[np.newaxis])
     )
     W = softmax(prior_mean + steps, axis=1)
     log_weights = W @ gains - log_proposal

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -17,6 +17,7 @@ from vbks.inference.paper.settings import PaperSettings
 from vbks.inference.result import Correction, LocalFit
 from vbks.weights.belief import check_positive
 from vbks.weights.gaussian import PRIOR_VARIANCE, Form
+from vbks.weights.policy import AveragingPolicy, LayerPolicy
 from vbks.weights.prior import KernelPrior, as_weights, check_prior
 
 BeliefKind = Literal["bayes", "vbks"]
@@ -50,7 +51,7 @@ class BeliefSettings:
             mapping from expressions to relative probabilities, or a function of an expression.
         prior_variance: that of each g in the layer of the paper.
         correction: what makes an evidence of a point estimate.
-        members: how many of the best take part; all by default.
+        max_candidates: how many of the best take part; all by default.
         form: of q(g) in the layer: "gaussian", "mixture" or "free".
         prior_mean: means of g in the layer, by expression; log p(k) by default.
         prior_covariance: covariances of g in the layer, by pairs of expressions; of candidates
@@ -59,9 +60,11 @@ class BeliefSettings:
             where it is clearly better.
         averaging_variance: prior variance of each g in the layer whose probabilities are the
             weights "belief"; that of the belief by default.
-        averaging_members: how many of the best predictions are averaged over; all of those in the
+        max_averaged: how many of the best predictions are averaged over; all of those in the
             belief by default.
         seed: samples follow from it.
+        layer: numbers that trade time for quality in the layer of the paper.
+        averaging: which candidates predictions are averaged over, and when they are stacked.
     """
 
     kind: BeliefKind = DEFAULT_BELIEF
@@ -69,14 +72,16 @@ class BeliefSettings:
     prior: KernelPrior = "uniform"
     prior_variance: float = PRIOR_VARIANCE
     correction: Correction = "laplace"
-    members: int | None = None
+    max_candidates: int | None = None
     form: Form = "gaussian"
     prior_mean: PriorMean | None = None
     prior_covariance: PriorCovariance | None = None
     weights: Weighting = "auto"
     seed: int = 0
     averaging_variance: float | None = None
-    averaging_members: int | None = None
+    max_averaged: int | None = None
+    layer: LayerPolicy = field(default_factory=LayerPolicy)
+    averaging: AveragingPolicy = field(default_factory=AveragingPolicy)
 
     def __post_init__(self) -> None:
         for name, value, known in (
@@ -89,7 +94,7 @@ class BeliefSettings:
         check_positive(temperature=self.temperature, prior_variance=self.prior_variance)
         check_positive(averaging_variance=self.averaging_variance or 1.0)
         check_prior(self.prior)
-        for name in ("members", "averaging_members"):
+        for name in ("max_candidates", "max_averaged"):
             number = getattr(self, name)
             if number is not None and number < 1:
                 raise SettingsError(f"{name} is {number}, expected 1 or more.")
@@ -111,13 +116,13 @@ class BeliefSettings:
     @property
     def for_averages(self) -> BeliefSettings:
         """The settings of the belief that predictions are averaged with."""
-        members = [n for n in (self.members, self.averaging_members) if n is not None]
+        most = [n for n in (self.max_candidates, self.max_averaged) if n is not None]
         return replace(
             self,
             prior_variance=self.averaging_variance or self.prior_variance,
-            members=min(members, default=None),
+            max_candidates=min(most, default=None),
             averaging_variance=None,
-            averaging_members=None,
+            max_averaged=None,
         )
 
     def resolved(self, fits: Sequence[LocalFit]) -> BeliefSettings:
@@ -158,7 +163,7 @@ def paper_settings(
         weights="belief",
         seed=seed,
         averaging_variance=settings.averaging_variance,
-        averaging_members=settings.members,
+        max_averaged=settings.max_averaged,
     )
 
 

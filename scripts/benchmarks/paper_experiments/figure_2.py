@@ -223,7 +223,7 @@ def by_paper(
     settings = vbks.PaperSettings(steps=steps, every=max(1, steps // parts))
     sizes = Sizes(num_inducing, BATCH_SIZE)
     rows = prepared(draws.rows(number))
-    history = watched(rows, SPACES[space], settings, sizes, number).history
+    history = watched(rows, SPACES[space], settings, sizes, number).belief_history
     beliefs = [_beliefs(record.expressions, record.probabilities) for record in history]
     truth = draws.problem.truth
     return Outcome(

@@ -135,9 +135,9 @@ def _measure(table: Table, size: Size, seed: int) -> Iterator[Figure]:
         table = table.take(rng.choice(len(table.y), size.rows, replace=False))
     tests = held_out(len(table.y), size.runs, rng)
     first = _first_training(table, tests, size, seed)
-    yield from _belief_figures(table.name, first.history)
+    yield from _belief_figures(table.name, first.belief_history)
     kernels = list(structures(first.belief["expression"]))[: size.members]
-    started = first.history[-1].seconds
+    started = first.belief_history[-1].seconds
     tell(f"{table.name}, {started:.0f} s: {', '.join(map(str, kernels))}")
     runs = []
     for number, test in enumerate(tests):
@@ -194,7 +194,7 @@ def _run(
     train = np.setdiff1d(np.arange(len(table.y)), test)
     rows = prepare((table.X[train], table.y[train]))
     X, y = table.X[test], table.y[test]
-    settings = vbks.PaperSettings(members=size.members)
+    settings = vbks.PaperSettings(max_averaged=size.members)
     training = Training(settings, size.sizes, size.counts, number)
     averaged, single = [], []
     for stop in training.of(rows, kernels):

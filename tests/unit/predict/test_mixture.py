@@ -269,7 +269,7 @@ def test_members__that_do_not_matter_are_left_out() -> None:
     texts = ("SE", "SE + LIN", "PER", "LIN", "SE * LIN", "RQ")
     fits = [make_fit(text, spread=0.2, seed=i) for i, text in enumerate(texts)]
     weights = np.array([0.7, 5e-7, 0.2, 3e-7, 0.1 - 1e-5, 1e-5])
-    everything = KernelMixture(fits, weights, make_data(), negligible=0.0)
+    everything = KernelMixture(fits, weights, make_data(), negligible_weight=0.0)
     mixture = KernelMixture(fits, weights, make_data())
     assert len(everything.members) == 6
     assert [str(fit.expression) for fit, _ in mixture.members] == ["SE", "PER", "SE * LIN", "RQ"]
@@ -543,8 +543,8 @@ def test_weights__that_are_none_are_refused(weights: list[float], message: str) 
 def test_settings__that_make_no_sense_are_refused(mixture: KernelMixture) -> None:
     with pytest.raises(DataError, match="num_samples is 0, expected at least 1"):
         KernelMixture([make_fit("SE")], [1.0], make_data(), num_samples=0)
-    with pytest.raises(DataError, match=r"negligible is 1\.0, expected a share"):
-        KernelMixture([make_fit("SE")], [1.0], make_data(), negligible=1.0)
+    with pytest.raises(DataError, match=r"negligible_weight is 1\.0, expected a share"):
+        KernelMixture([make_fit("SE")], [1.0], make_data(), negligible_weight=1.0)
     with pytest.raises(DataError, match="num_samples is 0, expected at least 1"):
         mixture.predict_f_samples(new_inputs(), 0)
     with pytest.raises(DataError, match="fitted with the warp 'log', but there is no data"):

@@ -154,7 +154,7 @@ def test_stops__pass_through_what_one_training_ends_with():
     kernels = [vbks.parse("SE"), vbks.parse("LIN * PER")]
     whole = watched(rows, kernels, settings, sizes, seed=0)
     early, late = stops(rows, kernels, settings, sizes, 0, (3, 6))
-    for stop, record in zip((early, late), whole.history, strict=True):
+    for stop, record in zip((early, late), whole.belief_history, strict=True):
         assert stop.steps == record.step
         elbos = {str(fit.expression): fit.elbo for fit in stop.selection.fits}
         np.testing.assert_allclose([elbos[e] for e in record.expressions], record.elbos, rtol=1e-8)

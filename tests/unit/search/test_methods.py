@@ -74,8 +74,8 @@ def test_method__keeps_its_path(name: str) -> None:
 
 def test_cks__scores_on_its_path_only_rise() -> None:
     selection = found("cks")
-    assert selection.path["score"].is_monotonic_increasing
-    assert selection.path["score"].iloc[-1] == -0.5 * selection.belief["bic"].min()
+    assert selection.search_path["score"].is_monotonic_increasing
+    assert selection.search_path["score"].iloc[-1] == -0.5 * selection.belief["bic"].min()
 
 
 def test_skc__has_intervals_that_hold_the_exact_likelihood() -> None:
@@ -118,7 +118,7 @@ def test_cks__may_go_by_other_criteria(criterion: Any) -> None:
         key=lambda fit: fit.log_evidence(criterion),
     )
     assert selection.best is best
-    assert np.isfinite(selection.path["score"]).all()
+    assert np.isfinite(selection.search_path["score"]).all()
 
 
 def test_methods__other_beliefs_and_warps_are_for_the_asking() -> None:
@@ -140,7 +140,7 @@ def test_methods__are_saved_with_their_path(tmp_path: Any) -> None:
     selection = found("skc")
     selection.save(tmp_path / "skc")
     again = vbks.load(tmp_path / "skc")
-    assert again.steps == selection.steps
+    assert again.search_steps == selection.search_steps
     np.testing.assert_array_equal(again.belief["upper"], selection.belief["upper"])
 
 

@@ -141,7 +141,7 @@ def make_selection(bound: str = "exact", **changes: Any) -> Selection:
             {"LIN + PER * SE": 2.0, "SE": 1.0, "LIN": 0.5, "PER": 1.0, "RQ": 0.25},
             0.3,
             "bic",
-            members=4,
+            max_candidates=4,
             form="mixture",
             prior_mean={"SE": 0.5},
             prior_covariance={("LIN", "SE"): 0.1},
@@ -178,8 +178,8 @@ def make_full_selection() -> Selection:
         selection,
         fits=(first, *others),
         data={warp: replace(rows, source=source) for warp, rows in selection.data.items()},
-        training=Training(PaperSettings(steps=20, members=3), record, history),
-        steps=(Step(0.5, 3, "SE", "log", -42.0), Step(1.5, 5, names[0], "identity", -40.0)),
+        training=Training(PaperSettings(steps=20, max_averaged=3), record, history),
+        search_steps=(Step(0.5, 3, "SE", "log", -42.0), Step(1.5, 5, names[0], "identity", -40.0)),
         mean_function=Additive(Constant(2.0), Linear([[0.5]], [1.0])),
     )
 
@@ -620,7 +620,7 @@ def test_load__refuses_a_newer_format(folder: Path) -> None:
         (lambda v: v["data"].update(units=[]), "json' has no data"),
         (lambda v: v["data"]["units"][0]["units"].update(y_scale=0.0), "scales above 0"),
         (lambda v: v["belief_settings"].update(kind="best"), "is 'best', expected one of bayes"),
-        (lambda v: v["belief_settings"].update(members=0), "members is 0"),
+        (lambda v: v["belief_settings"].update(max_candidates=0), "max_candidates is 0"),
         (lambda v: v["belief_settings"].update(prior=[["SE"]]), "a list of keys and values"),
         (lambda v: v["belief_settings"].update(prior="best"), "is 'best', expected one of unif"),
         (lambda v: v["likelihood"].update(name="cauchy"), "Unknown likelihood 'cauchy'"),

@@ -158,7 +158,7 @@ def test_layer_of_the_paper_and_pruning__form_the_belief_anew(average: ModelAver
         [list(layer.belief["model"]).index(name) for name in layer.names]], rtol=1e-12)  # fmt: skip
     assert np.argmax(layer.probabilities) == np.argmax(average.probabilities)
     assert layer.correlations().shape == (5, 5)
-    best = average.pruned(2)
+    best = average.top(2)
     kept = np.argsort(-average.log_evidences)[:2]
     assert set(np.flatnonzero(best.probabilities)) == set(kept)
     expected = softmax(average.log_evidences[kept] / 30.0)

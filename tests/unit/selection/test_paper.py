@@ -54,8 +54,13 @@ def test_fit__takes_no_exact_or_collapsed_path(monkeypatch, posterior):
     for name in ("optimum", "fitted", "full_step"):
         monkeypatch.setattr(minibatch.FixedTheta, name, refuse)
     selection = select(settings=replace(SETTINGS, steps=20), posterior=posterior)
-    assert selection.record == replace(
-        selection.record, steps=20, batch_size=30, num_inducing=8, num_samples=2, stopped=""
+    assert selection.training_record == replace(
+        selection.training_record,
+        steps=20,
+        batch_size=30,
+        num_inducing=8,
+        num_samples=2,
+        stopped="",
     )
     expected = "point" if posterior == "auto" else "full"
     assert {(f.bound, f.posterior) for f in selection.fits} == {("stochastic", expected)}
@@ -68,7 +73,7 @@ def test_preset__has_the_authors_numbers(watched):
     selection, _ = watched
     own = vbks.PaperSettings()
     assert (own.steps, own.optimiser, own.rate) == (15_000, "adam", 1e-3)
-    assert (own.belief_variance, own.averaging_variance, own.members) == (0.1, 0.5, 10)
+    assert (own.belief_variance, own.averaging_variance, own.max_averaged) == (0.1, 0.5, 10)
     assert own.temperature_of(1280, 128) == 5.0
     assert own.value_batches_of(100, 10) == 100 and own.value_batches_of(128_000, 128) == 500
     belief = selection.belief_settings
@@ -79,12 +84,12 @@ def test_preset__has_the_authors_numbers(watched):
 def test_weights__are_those_of_another_variance(watched):
     selection, _ = watched
     wider = replace(selection.belief_settings, prior_variance=0.5, averaging_variance=None)
-    expected = form_belief(selection.fits, replace(wider, averaging_members=None)).probabilities
+    expected = form_belief(selection.fits, replace(wider, max_averaged=None)).probabilities
     np.testing.assert_allclose(selection.weights, expected)
     assert np.abs(selection.weights - selection.probabilities).max() > 1e-3
-    few = selection.with_belief(averaging_members=2)
+    few = selection.with_belief(max_averaged=2)
     assert np.count_nonzero(few.weights) == 2 and np.count_nonzero(few.probabilities) == 3
-    assert np.count_nonzero(selection.pruned(2).probabilities) == 2
+    assert np.count_nonzero(selection.top(2).probabilities) == 2
 
 
 def test_lines__pass_through_zero(watched):
@@ -110,7 +115,7 @@ def test_callback__sees_the_belief(watched):
     assert last.kernel_belief.factor.shape == (3, 3)
     assert last.best == str(selection.best.expression)
     assert records[0].elbos.max() < last.elbos.max()
-    assert selection.history == tuple(records)
+    assert selection.belief_history == tuple(records)
 
 
 def test_callback__does_not_change_the_fit(watched):
@@ -118,7 +123,7 @@ def test_callback__does_not_change_the_fit(watched):
     alone = select()
     for one, other in zip(selection.fits, alone.fits, strict=True):
         np.testing.assert_allclose(one.elbo, other.elbo, rtol=1e-9)
-    assert alone.history == ()
+    assert alone.belief_history == ()
 
 
 @pytest.mark.parametrize("how", ["returns", "raises"])
@@ -129,21 +134,21 @@ def test_callback__stops_training(how):
         return True
 
     selection = select(space=SPACE[:1], callback=stop)
-    assert selection.record.steps == 40
+    assert selection.training_record.steps == 40
     expected = "good enough" if how == "raises" else "the callback has stopped it"
-    assert selection.record.stopped == expected
+    assert selection.training_record.stopped == expected
     assert f"Training ended early: {expected}." in selection.notices
 
 
 def test_budget__ends_training():
     selection = select(space=SPACE[:1], settings=replace(SETTINGS, steps=10**6), budget=0.1)
-    assert selection.record.steps == 40
-    assert "budget" in selection.record.stopped
+    assert selection.training_record.steps == 40
+    assert "budget" in selection.training_record.stopped
 
 
 def test_trace__is_the_history():
     selection = select(space=SPACE[:2], trace=4)
-    assert [record.step for record in selection.history] == [30, 60, 90, 120]
+    assert [record.step for record in selection.belief_history] == [30, 60, 90, 120]
     ax = selection.plot_trace()
     assert ax.get_xlabel() == "steps"
     np.testing.assert_allclose(ax.lines[0].get_xdata(), [30, 60, 90, 120])
@@ -189,10 +194,12 @@ def test_save__keeps_training(watched, tmp_path):
     selection, _ = watched
     selection.save(tmp_path / "kept")
     again = vbks.load(tmp_path / "kept")
-    assert again.training.settings == SETTINGS and again.record == selection.record
+    assert (
+        again.training.settings == SETTINGS and again.training_record == selection.training_record
+    )
     np.testing.assert_array_equal(again.weights, selection.weights)
     np.testing.assert_array_equal(again.probabilities, selection.probabilities)
-    for one, other in zip(again.history, selection.history, strict=True):
+    for one, other in zip(again.belief_history, selection.belief_history, strict=True):
         assert (one.step, one.seconds, one.expressions) == (
             other.step, other.seconds, other.expressions,
         )  # fmt: skip
@@ -286,7 +293,7 @@ def test_update__does_not_look_at_earlier_rows(watched, monkeypatch):
     blind = replace(selection, data={warp: replace(rows, source=_Hidden(rows.source))})
     moved = blind.update(x, y)
     assert {fit.num_rows for fit in moved.fits} == {130}
-    assert moved.num_rows == 130 and moved.record.num_rows == 130
+    assert moved.num_rows == 130 and moved.training_record.num_rows == 130
     assert moved.belief_settings.temperature == 0.5 * 130 / 30
     for before, after in zip(selection.fits, moved.fits, strict=True):
         np.testing.assert_array_equal(before.theta, after.theta)
@@ -336,5 +343,5 @@ def test_update__learns_theta_that_has_a_width():
 
 
 def test_averaging_settings__are_checked():
-    with pytest.raises(SettingsError, match="averaging_members is 0"):
-        BeliefSettings("vbks", averaging_members=0)
+    with pytest.raises(SettingsError, match="max_averaged is 0"):
+        BeliefSettings("vbks", max_averaged=0)

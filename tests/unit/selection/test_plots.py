@@ -121,7 +121,7 @@ def test_prediction__shows_some_of_many_rows(selection: Selection, ax: Axes, mon
 
 
 def test_belief__has_a_bar_for_each_of_the_best(selection: Selection, ax: Axes) -> None:
-    assert selection.plot_belief(ax, num=3) is ax
+    assert selection.plot_belief(ax, num_candidates=3) is ax
     best = selection.belief.head(3)
     widths = [bar.get_width() for bar in ax.patches]
     np.testing.assert_allclose(widths, best["probability"])
@@ -182,7 +182,7 @@ def test_percent__says_neither_none_nor_all_too_early(share: float, text: str) -
 def test_trace__has_a_line_for_those_who_led_and_one_for_the_rest(
     selection: Selection, ax: Axes
 ) -> None:
-    assert selection.plot_trace(ax, num=2) is ax
+    assert selection.plot_trace(ax, num_candidates=2) is ax
     assert legend(ax) == ["SE", "SE * PER, log", "2 others"]
     shares = [line.get_ydata() for line in ax.lines]
     np.testing.assert_allclose(np.sum(shares, axis=0), 1.0)

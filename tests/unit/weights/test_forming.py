@@ -13,12 +13,12 @@ from vbks.grammar.parser import parse
 from vbks.inference.paper.settings import PaperSettings
 from vbks.inference.result import LocalFit, Mode
 from vbks.weights.forming import (
-    LEAST_ROWS,
     averaged_weights,
     form_belief,
     log_evidences,
     predicts_better,
 )
+from vbks.weights.policy import AveragingPolicy
 from vbks.weights.prior import log_prior
 from vbks.weights.settings import BeliefSettings, Weighting, paper_settings
 
@@ -56,7 +56,7 @@ def test_log_evidences__leave_out_what_was_not_fitted() -> None:
 
 def test_log_evidences__members_are_the_best() -> None:
     fits = [make_fit("SE", 1.0), make_fit("LIN", 5.0), make_fit("PER", 3.0)]
-    values = log_evidences(fits, BeliefSettings(members=2))
+    values = log_evidences(fits, BeliefSettings(max_candidates=2))
     np.testing.assert_array_equal(values, [-np.inf, 5.0, 3.0])
 
 
@@ -90,7 +90,7 @@ def made_densities(*means: float, num: int = 200) -> Array:
 
 def test_weights__are_the_belief_unless_stacking_predicts_clearly_better() -> None:
     few = [make_fit("SE", 3.0), make_fit("LIN", 0.0)]
-    fits = [replace(fit, num_rows=LEAST_ROWS) for fit in few]
+    fits = [replace(fit, num_rows=AveragingPolicy().min_stacking_rows) for fit in few]
     believed = form_belief(fits, BeliefSettings()).probabilities
 
     def weights(how: Weighting, *means: float) -> Array:
@@ -151,7 +151,7 @@ def test_form_belief__bayes_is_the_posterior() -> None:
 
 def test_form_belief__pruning_is_a_belief_over_the_best() -> None:
     fits = [make_fit("SE", 2.0), make_fit("LIN", 0.0), make_fit("PER", 1.0)]
-    pruned = form_belief(fits, BeliefSettings("bayes", members=2)).probabilities
+    pruned = form_belief(fits, BeliefSettings("bayes", max_candidates=2)).probabilities
     alone = form_belief([fits[0], fits[2]], BeliefSettings("bayes")).probabilities
     np.testing.assert_allclose(pruned[[0, 2]], alone)
     assert pruned[1] == 0.0
@@ -160,18 +160,20 @@ def test_form_belief__pruning_is_a_belief_over_the_best() -> None:
 def test_paper_settings__divide_by_half_the_minibatches() -> None:
     settings = paper_settings(PaperSettings(), 1280, 128)
     assert settings.temperature == 5.0
-    assert (settings.kind, settings.members, settings.correction) == ("vbks", None, "none")
+    assert (settings.kind, settings.max_candidates, settings.correction) == ("vbks", None, "none")
     assert (settings.prior_variance, settings.averaging_variance) == (0.1, 0.5)
-    assert settings.averaging_members == 10
+    assert settings.max_averaged == 10
 
 
 def test_averaged_weights__have_a_variance_of_their_own() -> None:
     fits = [make_fit("SE", 2.0), make_fit("LIN", 0.0), make_fit("PER", 1.0)]
     settings = BeliefSettings(
-        "vbks", prior_variance=0.1, weights="belief", averaging_variance=0.5, averaging_members=2
+        "vbks", prior_variance=0.1, weights="belief", averaging_variance=0.5, max_averaged=2
     )
     believed = form_belief(fits, settings).probabilities
-    alone = form_belief(fits, BeliefSettings("vbks", prior_variance=0.5, members=2)).probabilities
+    alone = form_belief(
+        fits, BeliefSettings("vbks", prior_variance=0.5, max_candidates=2)
+    ).probabilities
     np.testing.assert_allclose(averaged_weights(fits, settings, believed), alone)
     assert np.count_nonzero(believed) == 3
 
@@ -186,7 +188,7 @@ def test_averaged_weights__have_a_variance_of_their_own() -> None:
         ({"kind": "vbks", "form": "t"}, "form is 't', expected one of gaussian, mixture, free"),
         ({"form": "free"}, "which only the belief 'vbks' has"),
         ({"prior_mean": {"SE": 1.0}}, "which only the belief 'vbks' has"),
-        ({"members": 0}, "members is 0"),
+        ({"max_candidates": 0}, "max_candidates is 0"),
     ],
 )
 def test_belief_settings__refuse_what_they_do_not_know(

@@ -4,13 +4,13 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.polynomial.hermite_e import hermegauss
-from scipy.optimize import approx_fprime, minimize
+from scipy.optimize import minimize
 from scipy.special import softmax
 from scipy.stats import multivariate_normal
 
 from vbks.errors import DataError, SettingsError
 from vbks.weights.belief import bayes_belief
-from vbks.weights.gaussian import COUPLED, PAIRS, RESOLVED, WIDEST, Objective, samples, vbks_belief
+from vbks.weights.gaussian import vbks_belief
 
 RNG = np.random.default_rng(0)
 COVARIANCE = np.array([[2.0, 0.6, -0.3], [0.6, 1.0, 0.2], [-0.3, 0.2, 1.5]])
@@ -133,76 +133,6 @@ def test_temperature__divides_evidences():
     warm, divided = vbks_belief(L, uniform(3), temperature=4.0), vbks_belief(L / 4, uniform(3))
     np.testing.assert_allclose(warm.probabilities, divided.probabilities, atol=1e-6)
     assert warm.bound == pytest.approx(divided.bound, abs=1e-6)
-
-
-@pytest.mark.parametrize("root", ["diagonal", "full"])
-@pytest.mark.parametrize("size", [3, COUPLED + 4])
-def test_gradient__agrees_with_finite_differences(size, root):
-    rng = np.random.default_rng(1)
-    factor = np.eye(size) + np.tril(0.2 * rng.normal(size=(size, size)))
-    prior_root = factor if root == "full" else np.abs(np.diag(factor))
-    gains, mean = rng.normal(scale=2.0, size=(2, size))
-    objective = Objective(gains, mean, prior_root)
-    eta = rng.normal(size=(30, size))
-    x = 0.3 * rng.normal(size=len(objective.start))
-    _, gradient = objective(x, eta)
-    directions = rng.normal(size=(20, len(x)))
-    slopes = [
-        (objective(x + 1e-5 * d, eta)[0] - objective(x - 1e-5 * d, eta)[0]) / 2e-5
-        for d in directions
-    ]
-    np.testing.assert_allclose(directions @ gradient, slopes, rtol=1e-6, atol=1e-6)
-    if size == 3:
-        entries = approx_fprime(x, lambda x: objective(x, eta)[0], 1e-7)
-        np.testing.assert_allclose(gradient, entries, atol=1e-5)
-
-
-def test_objective__is_the_expectation_less_the_divergence():
-    rng = np.random.default_rng(2)
-    gains, mean = rng.normal(size=(2, 3))
-    objective = Objective(gains, mean, np.linalg.cholesky(COVARIANCE))
-    x = 0.3 * rng.normal(size=len(objective.start))
-    eta = rng.normal(size=(50, 3))
-    m, C = objective.gaussian(x)
-    expected = np.mean([softmax(m + C @ each) @ gains for each in eta])
-    expected -= kl(m, C @ C.T, mean, COVARIANCE)
-    assert objective(x, eta)[0] == pytest.approx(expected, abs=1e-10)
-    np.testing.assert_array_equal(C, np.tril(C))
-
-
-def test_start__is_the_prior():
-    objective = Objective(np.zeros(3), np.arange(3.0), np.linalg.cholesky(COVARIANCE))
-    m, C = objective.gaussian(objective.start)
-    np.testing.assert_allclose(m, np.arange(3.0), atol=1e-12)
-    np.testing.assert_allclose(C @ C.T, COVARIANCE, atol=1e-12)
-    assert objective.kl(objective.start) == pytest.approx(0.0, abs=1e-12)
-
-
-def prior_of(size, sd=1.0):
-    return Objective(np.zeros(size), np.zeros(size), np.full(size, sd))
-
-
-@pytest.mark.parametrize(("size", "sd"), [(1, 1.0), (5, 1.0), (5, 1e3), (200, 1.0), (1030, 3.0)])
-def test_samples__have_mean_zero_and_unit_covariance(size, sd):
-    eta = samples(prior_of(size, sd), 0, "ascent")
-    np.testing.assert_allclose(eta.mean(axis=0), 0.0, atol=1e-10)
-    np.testing.assert_allclose(eta.T @ eta / len(eta), np.eye(size), atol=1e-10)
-
-
-def test_samples__are_more_for_wider_priors_of_few_candidates():
-    def num(size, sd):
-        return len(samples(prior_of(size, sd), 0, "ascent"))
-
-    assert num(3, 0.1) == num(3, RESOLVED) == num(300, 1e3) == 2 * PAIRS
-    assert num(3, 2 * RESOLVED) == 8 * PAIRS
-    assert num(3, WIDEST) == num(3, 1e6) == 32 * PAIRS
-
-
-def test_samples__differ_by_seed_and_purpose():
-    first, same = (samples(prior_of(3), 0, "ascent") for _ in range(2))
-    np.testing.assert_array_equal(first, same)
-    assert np.abs(first - samples(prior_of(3), 1, "ascent")).max() > 0.1
-    assert np.abs(first - samples(prior_of(3), 0, "report")).max() > 0.1
 
 
 def test_gaussian__gives_the_probabilities_back():

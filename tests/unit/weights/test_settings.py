@@ -31,7 +31,7 @@ FITS = [
         ({"weights": "equal"}, "weights is 'equal'"),
         ({"temperature": 0.0}, "temperature"),
         ({"prior_variance": -1.0}, "prior_variance"),
-        ({"members": 0}, "members is 0, expected 1 or more"),
+        ({"max_candidates": 0}, "max_candidates is 0, expected 1 or more"),
         ({"form": "mixture"}, "which only the belief 'vbks' has"),
         ({"prior_mean": {"SE": 1.0}}, "which only the belief 'vbks' has"),
     ],
@@ -49,12 +49,12 @@ def test_stacking__is_bayes_with_other_weights() -> None:
         BeliefSettings().changed(None, heat=2.0)
 
 
-def test_averages__have_fewer_members_and_their_own_variance() -> None:
-    settings = BeliefSettings("vbks", members=7, averaging_members=3, averaging_variance=0.2)
+def test_averages__have_fewer_candidates_and_their_own_variance() -> None:
+    settings = BeliefSettings("vbks", max_candidates=7, max_averaged=3, averaging_variance=0.2)
     own = settings.for_averages
-    assert (own.members, own.prior_variance) == (3, 0.2)
+    assert (own.max_candidates, own.prior_variance) == (3, 0.2)
     assert own.for_averages == own
-    assert BeliefSettings(members=7).for_averages.members == 7
+    assert BeliefSettings(max_candidates=7).for_averages.max_candidates == 7
 
 
 def test_paper__divides_bounds_by_half_the_number_of_minibatches() -> None:

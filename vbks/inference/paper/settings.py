@@ -43,7 +43,7 @@ class PaperSettings:
             estimate goes without.
         belief_variance: prior variance of g in the belief.
         averaging_variance: prior variance of g in the weights that predictions are averaged with.
-        members: how many of the best predictions are averaged over, with q(g) optimised again.
+        max_averaged: how many of the best predictions are averaged over, with q(g) optimised again.
         temperature: local ELBOs are divided by it; by half the number of minibatches by default.
         every: steps between two calls of a callback, and two records of the belief.
     """
@@ -58,14 +58,21 @@ class PaperSettings:
     theta_prior: ThetaPrior = "vbks"
     belief_variance: float = 0.1
     averaging_variance: float = 0.5
-    members: int = 10
+    max_averaged: int = 10
     temperature: float | None = None
     every: int = 500
 
     def __post_init__(self) -> None:
         check_one_of("optimiser", self.optimiser, get_args(Optimiser))
         check_one_of("theta_prior", self.theta_prior, get_args(ThetaPrior))
-        for name in ("steps", "num_samples", "value_batches", "value_samples", "members", "every"):
+        for name in (
+            "steps",
+            "num_samples",
+            "value_batches",
+            "value_samples",
+            "max_averaged",
+            "every",
+        ):
             count = getattr(self, name)
             if count is None:
                 continue

@@ -35,7 +35,7 @@ def test_batches__have_fewer_rows_than_there_are() -> None:
     ("settings", "message"),
     [
         ({"steps": 0}, "steps is 0, expected a whole number from 1 on"),
-        ({"members": 1.5}, "members is 1.5"),
+        ({"max_averaged": 1.5}, "max_averaged is 1.5"),
         ({"learning_rate": 0.0}, "learning_rate is 0.0, expected a number above 0"),
         ({"temperature": float("inf")}, "temperature is inf"),
         ({"optimiser": "newton"}, "optimiser is 'newton', expected one of adam, sga"),
