@@ -14,8 +14,8 @@ from vbks.predict.graphs.mixture import MixtureGraphs, in_blocks
 from vbks.predict.posteriors.averaging import Average
 
 ROWS_AT_ONCE = 64
-"""Rows whose gradient is computed together. A gradient needs some ten arrays for each leaf of the
-kernels, with a number for each row, component and row of the data."""
+"""Gradients for this many rows are computed together. A gradient needs some ten arrays for each
+leaf of the kernels, with a number for each row, component and row of the data."""
 
 Kind = Literal["function", "targets", "log_density", "function_covariance", "target_covariance"]
 """What is predicted."""

@@ -1,4 +1,4 @@
-"""How well fits foretell each row from all others, which is what stacking weighs them by."""
+"""How well fits predict each row from all others, which is what stacking weighs them by."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from vbks.predict.posteriors.posteriors import (
 from vbks.predict.posteriors.samples import matrix_bytes
 
 NUM_SAMPLES = 8
-"""Samples of θ for each fit: the density of a row is averaged over these, and summed over rows."""
+"""Each fit has this many samples of θ, over which the density of a row is averaged."""
 
 CACHE_BYTES = 2**28
-"""Memory that the factors of fits may take that are worked on together."""
+"""The factors of fits that are worked on together take at most this many bytes."""
 
 
 def leave_one_out(

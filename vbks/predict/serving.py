@@ -11,8 +11,8 @@ from vbks.predict.graphs.mixture import MixtureGraphs, in_blocks
 from vbks.predict.posteriors.averaging import Average
 
 ROWS_AT_ONCE = 128
-"""Rows that a graph works on together. It does not know how many there are, so that a bank cannot
-take its terms in pieces; this keeps the arrays of long expressions at some 100 MB."""
+"""A graph works on this many rows together. It does not know how many there are, so that a bank
+cannot take its terms in pieces; this keeps the arrays of long expressions at some 100 MB."""
 
 NO_GRADIENT = "predictions of an exported mixture have no gradient for inputs"
 

@@ -17,7 +17,7 @@ from vbks.predict.models.mean_functions import mean_values
 from vbks.selection.record import SelectionRecord
 
 GRID_POINTS = 400
-"""Inputs at which a curve is drawn: about one for each pixel pair of a usual figure."""
+"""A curve is drawn at this many inputs: about one for each pixel pair of a usual figure."""
 
 BEFORE, AFTER = 0.03, 0.15
 """A curve begins and ends these shares of the range of the inputs outside of the data: what comes

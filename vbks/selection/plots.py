@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LEAST_BARS = 3
-"""Bars for which there is space at least, so that a single one is not a block."""
+"""There is space for at least this many bars, so that a single one is not a block."""
 
 LEAST_SHOWN = 0.001
-"""What a candidate could have held at least that was not fitted to the end, to be drawn."""
+"""A candidate that was not fitted to the end is drawn if it could have held more than this."""
 
 LONGEST_LABEL = 44
-"""Characters of an expression that fit beside a picture."""
+"""Longer expressions are cut to this many characters, which fit beside a picture."""
 
 BLUE, DARK, GREY, ORANGE = "#2f6db3", "#1b2a41", "#8a8f98", "#d9772b"
 

@@ -28,7 +28,7 @@ from vbks.kernels.layout import NOISE_SLOT
 from vbks.selection.record import AnySelection, SelectionRecord
 
 SAME = 1e-6
-"""Relative difference up to which the rows of a model are those of a selection."""
+"""Rows of a model are those of a selection up to this relative difference."""
 
 LEAST_NOISE = 1e-12
 """A noise variance below counts as this, since its logarithm is what is fitted."""

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SIMILARITY_POINTS = 200
-"""Inputs at which the predictions of kernels are compared, unless others are given."""
+"""Predictions of kernels are compared at this many rows unless other inputs are given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +109,12 @@ class Selection(SelectionRecord):
     def search_path(self) -> pd.DataFrame:
         """The way of the search: which candidate was the best from when on, and its score then."""
         return belief_tables.search_table(self.search_steps)
+
+    @property
+    def settings_table(self) -> pd.DataFrame:
+        """A row for each of the `settings` of the fit, by its name."""
+        names, values = [*self.settings], pd.Series([*self.settings.values()], dtype=object)
+        return pd.DataFrame({"setting": names, "value": values})
 
     @property
     def training_record(self) -> TrainingRecord | None:

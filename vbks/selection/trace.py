@@ -15,7 +15,7 @@ from vbks.inference.settings import FitStage
 from vbks.selection.record import AnySelection
 
 LEAST_ROWS = 10
-"""Rows of the smallest part at least."""
+"""The smallest part has at least this many rows."""
 
 
 def trace_belief(

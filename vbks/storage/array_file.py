@@ -15,7 +15,7 @@ from vbks.storage.records import damaged
 from vbks.storage.writing import write_file
 
 SUFFIX = ".npy"
-"""Suffix of the members of an array file."""
+"""Names of arrays end with this in a file of `np.savez`."""
 
 
 def read_arrays(file: Path, names: Sequence[str] | None = None) -> dict[str, Array]:

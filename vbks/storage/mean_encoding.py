@@ -22,7 +22,7 @@ from vbks.errors import FileError
 from vbks.storage.records import Record, damaged, plain_number
 
 DEEPEST = 20
-"""Sums and products of functions inside each other that are read."""
+"""At most this many sums and products of functions inside each other are read."""
 
 
 def encode_mean_function(function: Function) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from vbks.errors import FileError
 from vbks.grammar.quoting import quote
 
 LONGEST_SIDE = 2**31
-"""No array has more rows or columns, be they empty."""
+"""No array has more rows or columns than this, be they empty."""
 
 _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 

@@ -12,7 +12,7 @@ from vbks.datasets.shipped import airline
 from vbks.ui.tables import belief_table
 
 HELD_OUT = 24
-"""Months that the fit does not see."""
+"""The fit does not see this many months."""
 
 QUANTILES = (0.05, 0.5, 0.95)
 

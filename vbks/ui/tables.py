@@ -11,16 +11,16 @@ from rich.text import Text
 from vbks.selection.selection import Selection
 
 SHOWN = 10
-"""Candidates in a table: the belief is rarely spread over more, and they fit a small window."""
+"""A table has this many candidates: the belief is rarely spread over more."""
 
 NOT_TO_THE_END = "~"
-"""Before the evidence of a candidate that was dropped, which is that of the search."""
+"""This stands before the evidence of a candidate that was dropped, which is that of the search."""
 
 LEAST_SHOWN = 0.001
-"""Smaller shares of the belief count as this where they are limits."""
+"""Limits of what a candidate could have held are shown as at least this."""
 
 AT_MOST = "≤"
-"""Before what a candidate could have held that was not fitted to the end."""
+"""This stands before what a candidate could have held that was not fitted to the end."""
 
 
 def belief_table(selection: Selection, num: int = SHOWN) -> Table:

@@ -18,8 +18,8 @@ from vbks.weights.layer_objective import Objective
 from vbks.weights.policy import LayerPolicy
 
 PRIOR_VARIANCE = 10.0
-"""Prior variance of each g: a weight may differ from its prior by factors of e^±3, so that gaps of
-a few nats show. Beyond it little changes, and with the authors' 0.5 gaps of two nats hardly
+"""Each g has this prior variance: a weight may differ from its prior by factors of e^±3, so that
+gaps of a few nats show. Beyond it little changes, and with the authors' 0.5 gaps of two nats hardly
 count."""
 
 Form = Literal["gaussian", "mixture", "free"]

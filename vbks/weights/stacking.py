@@ -11,27 +11,27 @@ from vbks.errors import DataError
 from vbks.weights.belief import KernelBelief, check_positive, participants
 
 GAP = 1e-9
-"""Mean log score of a row by which the weights may fall short of the best ones."""
+"""The mean log score of a row is at most this far below that of the best weights."""
 
 MAX_STEPS = 200
-"""Newton's steps; one or two dozen are needed."""
+"""Newton's method takes at most this many steps; it needs one or two dozen."""
 
 TO_BOUNDARY = 0.99
-"""Share of the way to a weight of zero that a step may go."""
+"""A step goes at most this share of the way to a weight of zero."""
 
 LEAST_LOG_DENSITY = -200.0
-"""Least log density of a row, relative to its best candidate. Nothing is lost by taking smaller
-ones for it, and underflow is slow."""
+"""Log densities of a row count as at least this, relative to its best candidate: nothing is lost
+by that, and underflow is slow."""
 
 LEAST_PULL = 1e-9
-"""Least pull of the prior on a candidate, in rows: so little changes no score."""
+"""The prior pulls on each candidate like at least this many rows, which changes no score."""
 
 ROUNDING = 1e-12
-"""Rounding error of the objective, for each row: a step that loses no more is accepted."""
+"""A step that loses no more than this of the objective for each row is accepted: it is rounding."""
 
 RIDGE = 1e-14
-"""Ridge of Newton's equations, relative to their size, for copies that the prior hardly tells
-apart."""
+"""Newton's equations have a ridge of this size, relative to theirs, for copies that the prior
+hardly tells apart."""
 
 
 def stacking_belief(

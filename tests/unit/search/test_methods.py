@@ -64,7 +64,7 @@ def test_method__chooses_one_kernel_and_predicts_by_it(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(QUICK))
 def test_method__keeps_its_path(name: str) -> None:
-    path = found(name).path
+    path = found(name).search_path
     assert list(path.columns) == ["seconds", "candidates", "expression", "warp", "score"]
     assert len(path) >= 1
     assert path["seconds"].is_monotonic_increasing

@@ -235,6 +235,8 @@ def test_loaded__has_every_field_of_a_full_selection(tmp_path: Path) -> None:
     selection = replace(make_full_selection(), settings=settings)
     selection.save(tmp_path / "saved")
     loaded = load(tmp_path / "saved")
+    table = loaded.settings_table
+    assert dict(zip(table["setting"], table["value"], strict=True)) == settings
     np.testing.assert_array_equal(loaded.mean_function(XNEW), selection.mean_function(XNEW))
     assert described(replace(loaded, mean_function=selection.mean_function)) == described(selection)
 

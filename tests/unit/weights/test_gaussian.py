@@ -7,6 +7,7 @@ from numpy.polynomial.hermite_e import hermegauss
 from scipy.optimize import minimize
 from scipy.special import softmax
 from scipy.stats import multivariate_normal
+from support.gaussians import gaussian_kl
 
 from vbks.errors import DataError, SettingsError
 from vbks.weights.belief import bayes_belief
@@ -30,12 +31,6 @@ def normal_grid(size, points=16):
     )
 
 
-def kl(mean0, covariance0, mean1, covariance1):
-    inverse, shift = np.linalg.inv(covariance1), mean1 - mean0
-    log_dets = np.linalg.slogdet(covariance1)[1] - np.linalg.slogdet(covariance0)[1]
-    return 0.5 * (np.trace(inverse @ covariance0) + shift @ inverse @ shift - len(shift) + log_dets)
-
-
 def optimum_by_quadrature(L, prior_mean, prior_covariance):
     """Probabilities and bound at the best Gaussian, by quadrature and numerical slopes alone."""
     K = len(L)
@@ -55,7 +50,7 @@ def optimum_by_quadrature(L, prior_mean, prior_covariance):
         m, C = unpack(x)
         if abs(np.linalg.det(C)) < 1e-12:
             return math.inf
-        return kl(m, C @ C.T, prior_mean, prior_covariance) - probabilities(x) @ L
+        return gaussian_kl(m, C @ C.T, prior_mean, prior_covariance) - probabilities(x) @ L
 
     start = np.concatenate([prior_mean, np.linalg.cholesky(prior_covariance)[lower]])
     found = minimize(loss, start, method="BFGS", options={"gtol": 1e-4})

@@ -4,17 +4,12 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 from scipy.special import softmax
+from support.gaussians import gaussian_kl
 
 from vbks.weights.layer_objective import Objective
 from vbks.weights.policy import LayerPolicy
 
 COVARIANCE = np.array([[2.0, 0.6, -0.3], [0.6, 1.0, 0.2], [-0.3, 0.2, 1.5]])
-
-
-def kl(mean0, covariance0, mean1, covariance1):
-    inverse, shift = np.linalg.inv(covariance1), mean1 - mean0
-    log_dets = np.linalg.slogdet(covariance1)[1] - np.linalg.slogdet(covariance0)[1]
-    return 0.5 * (np.trace(inverse @ covariance0) + shift @ inverse @ shift - len(shift) + log_dets)
 
 
 @pytest.mark.parametrize("root", ["diagonal", "full"])
@@ -47,7 +42,7 @@ def test_objective__is_the_expectation_less_the_divergence():
     eta = rng.normal(size=(50, 3))
     m, C = objective.gaussian(x)
     expected = np.mean([softmax(m + C @ each) @ gains for each in eta])
-    expected -= kl(m, C @ C.T, mean, COVARIANCE)
+    expected -= gaussian_kl(m, C @ C.T, mean, COVARIANCE)
     assert objective(x, eta)[0] == pytest.approx(expected, abs=1e-10)
     np.testing.assert_array_equal(C, np.tril(C))
 

@@ -24,7 +24,7 @@ Correction: TypeAlias = Literal["none", "bic"]
 """What is taken off the likelihood of a point estimate: nothing, or ½ p log N."""
 
 NUM_SAMPLES = 64
-"""Samples of θ behind the bound of a `VariationalSVGP`, the same each time."""
+"""The bound of a `VariationalSVGP` is averaged over this many samples of θ, the same each time."""
 
 
 def common_data(models: Sequence[GPModel], names: Sequence[str], data: Any) -> Rows | None:

@@ -26,7 +26,8 @@ from vbks.predict.models.mean_functions import StandardisedMean
 from vbks.predict.models.standardised_likelihood import StandardisedLikelihood
 
 LEAST_VARIANCE = 1e-12
-"""GPflow's own lower bound of noise variances, 1e-6, is more than a fit may find."""
+"""Noise variances of models have this lower bound: GPflow's own, 1e-6, is more than a fit may
+find."""
 
 
 class NoiseVariance(gpflow.functions.Function):

@@ -20,10 +20,11 @@ from vbks.data.units import Units
 from vbks.errors import DataError
 
 MOST_PARAMETERS = 200
-"""Trainable numbers of a mean function that are fitted; each costs an evaluation for each step."""
+"""At most this many numbers of a mean function are fitted: each takes an evaluation in each
+step."""
 
 BLOCK = 65_536
-"""Rows at which a mean function is evaluated together."""
+"""A mean function is evaluated at this many rows together."""
 
 
 class StandardisedMean(MeanFunction):

@@ -32,10 +32,10 @@ from vbks.predict.models.variational_svgp import VariationalSVGP
 from vbks.predict.posteriors.samples import draw_components
 
 NUM_MODELS = 16
-"""Samples of θ for which there are models, each with matrices of its own."""
+"""There are models for this many samples of θ, each with matrices of its own."""
 
 LEAST_SHARE = 1e-10
-"""Share of the mean variance in q(θ) that is added to its diagonal, so that it has a Cholesky
+"""This share of the mean variance in q(θ) is added to its diagonal, so that it has a Cholesky
 factor."""
 
 

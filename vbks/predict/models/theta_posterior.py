@@ -20,7 +20,8 @@ from vbks.errors import VbksError
 Covariance: TypeAlias = Literal["full", "diagonal", "point"]
 
 INITIAL_SD = 0.1
-"""Small beside the prior, so that training starts near the values that the kernel came with."""
+"""q(θ) begins with this standard deviation: small beside the prior, so that training starts near
+the values that the kernel came with."""
 
 
 class ThetaPosterior(gpflow.Module):

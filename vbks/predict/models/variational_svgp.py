@@ -29,13 +29,15 @@ from vbks.predict.models.theta_posterior import Covariance, ThetaPosterior
 from vbks.predict.models.theta_views import SdOfTheta, ThetaPart, show_mean, show_own
 
 PRIOR_SD = 1.5
-"""A factor of four either way, for a parameter whose unconstrained value is its logarithm."""
+"""Unconstrained values have this prior standard deviation: a factor of four either way for a
+parameter whose unconstrained value is its logarithm."""
 
 NUM_SAMPLES = 4
-"""Samples of θ per step, each as expensive as an SVGP; minibatches add noise of their own."""
+"""Each step takes this many samples of θ, each as expensive as an SVGP; minibatches add noise."""
 
 NUM_PREDICTION_SAMPLES = 32
-"""Samples of θ behind a prediction; a sixth of the spread over θ is left as error of its mean."""
+"""A prediction is over this many samples of θ: a sixth of the spread is left as error of its
+mean."""
 
 PREDICTION_SEED = (0, 0)
 """Predictions use the same base samples each time, so that asking twice gives the same answer."""

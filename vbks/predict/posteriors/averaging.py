@@ -37,14 +37,15 @@ from vbks.predict.posteriors.posteriors import BLOCK, ELEMENTS_AT_ONCE, Data, Po
 from vbks.predict.posteriors.samples import Member
 
 QUANTILE_SAMPLES = 4096
-"""Targets behind a quantile where it has no closed form: the 5 % quantile is then that of between
-4.3 % and 5.7 %."""
+"""A quantile without a closed form is that of this many targets: the 5 % quantile is then that of
+between 4.3 % and 5.7 %."""
 
 JITTER = 1e-10
-"""Relative to its variances, on the diagonal of a covariance that functions are drawn with."""
+"""A covariance that functions are drawn with has this on its diagonal, relative to its
+variances."""
 
 MORE_JITTER, MORE_JITTER_TRIES = 100.0, 2
-"""Factor on the jitter of a member whose covariance cannot be factorised, and how often."""
+"""The jitter of a member whose covariance cannot be factorised grows by this factor, so often."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,14 +14,14 @@ from vbks.data.warps import Log
 from vbks.predict.posteriors.marginals import WarpedGaussians
 
 RARE = 0.01
-"""Weight of components at either end of a mixture that are not to decide its mean."""
+"""Components of this weight at either end of a mixture are not to decide its mean."""
 
 MOST_SPREADS = 100.0
 """Means of rare components count as at most this many spreads of the others away from them. A
 weight of `RARE` then moves the mean by one spread at most."""
 
 ROUNDING = 1e-12
-"""Rounding error of sums of weights that is allowed."""
+"""Sums of weights may differ by this rounding error."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,14 +21,14 @@ from vbks.errors import DataError
 LOG_TWO_PI = math.log(2.0 * math.pi)
 
 LEAST_VARIANCE = 1e-30
-"""Least variance of a component, in standardised units, so that a function that is known where
-there is no noise has quantiles, too."""
+"""Components have at least this variance, in standardised units, so that a function that is known
+where there is no noise has quantiles, too."""
 
 MOST_STEPS = 200
 """Newton's method takes about five; where it fails, halving takes one for each binary digit."""
 
 PRECISION = 1e-13
-"""Precision of quantiles, relative to the distance of the components and to their size."""
+"""Quantiles are this precise, relative to the distance of the components and to their size."""
 
 
 @dataclass(frozen=True, eq=False)

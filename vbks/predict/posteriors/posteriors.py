@@ -22,11 +22,12 @@ from vbks.kernels.gpflow.bank import bank_of
 from vbks.predict.posteriors.samples import Component
 
 BLOCK = 512
-"""Rows of data or of new inputs that are worked on together: enough that overheads are small."""
+"""This many rows, of data or new, are worked on together: enough that overheads are small."""
 
 ELEMENTS_AT_ONCE = 2_000_000
-"""Numbers in the kernel matrices that are computed together. There are about six arrays of this
-size at once, 100 MB; where one component alone is larger, components come one at a time."""
+"""Kernel matrices that are computed together have at most this many numbers. There are about six
+arrays of this size at once, 100 MB; where one component alone is larger, components come one at a
+time."""
 
 Data: TypeAlias = Mapping[Warp, TrainingData]
 """The same rows under each warp of their targets."""

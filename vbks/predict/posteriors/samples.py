@@ -16,22 +16,23 @@ Member: TypeAlias = tuple[LocalFit, float]
 """A fit and its weight."""
 
 NEGLIGIBLE = 1e-6
-"""Total weight of members that are left out. Whatever they predict, however far away, the mean of
-the mixture moves by less than the root of this in its standard deviations: a thousandth."""
+"""Members with at most this weight together are left out. Whatever they predict, however far away,
+the mean of the mixture moves by less than the root of this in its standard deviations: a
+thousandth."""
 
 NUM_SAMPLES = 64
-"""Samples of θ in a mixture, given to members by their weights."""
+"""A mixture has about this many samples of θ, given to members by their weights."""
 
 LEAST_SAMPLES = 4
-"""Samples of θ that every mode gets whose q(θ) has a spread."""
+"""Every mode whose q(θ) has a spread gets at least this many samples of θ."""
 
 CACHE_BYTES = 2**30
-"""Memory that the factors of all components may take; there are fewer samples where rows are
-many, down to one for each mode."""
+"""The factors of all components take at most this many bytes; there are fewer samples where rows
+are many, down to one for each mode."""
 
 
 ROUNDING = 1e-9
-"""Rounding error of a number of samples that is allowed, so that equal weights get equal shares."""
+"""Numbers of samples may differ by this rounding error, so that equal weights get equal shares."""
 
 
 @dataclass(frozen=True, eq=False)
