@@ -37,15 +37,15 @@ own = vbks.from_gpflow(Brownian(origin=-1.8)).expression
 print("the kernel is the leaf", own)
 
 # %% [markdown]
-# A random walk with a weekly wave and some noise: which of these explains it?
+# A random walk with a weekly period and some noise: which of these explains it?
 
 # %%
 rng = np.random.default_rng(0)
 X = np.arange(100.0)
 walk = np.cumsum(rng.normal(size=100))
 y = 20 + walk + 3 * np.sin(2 * np.pi * X / 7) + rng.normal(0, 0.3, size=100)
-wave = vbks.parse("PER")
-space = ["SE + PER", "RQ + PER", "LIN + PER", own, own + wave, own * wave]
+periodic = vbks.parse("PER")
+space = ["SE + PER", "RQ + PER", "LIN + PER", own, own + periodic, own * periodic]
 selection = vbks.fit(X[:90], y[:90], space=space, warps=("identity",))
 print(selection.belief[["expression", "probability", "log_evidence"]].to_string())
 
@@ -54,7 +54,7 @@ print(selection.belief[["expression", "probability", "log_evidence"]].to_string(
 # in, and the model is trained on all of them by GPflow alone.
 
 # %%
-model = selection.model(own + wave)
+model = selection.model(own + periodic)
 units = selection.units
 rows = (units.standardise_inputs(X[:, None]), units.standardise_targets(y)[:, None])
 longer = gpflow.models.GPR(rows, model.kernel, likelihood=model.likelihood)
@@ -75,18 +75,18 @@ print(
 print("read back:", vbks.from_gpflow(longer.kernel).expression)
 
 # %% [markdown]
-# What this page claims, checked. The kernel that the data came from is the best, its wave is a
+# What this page claims, checked. The kernel that the data came from is the best, its period is a
 # week, and more training has not made it worse.
 
 # %%
-assert selection.best.expression == own + wave
-assert vbks.from_gpflow(longer.kernel).expression == own + wave
+assert selection.best.expression == own + periodic
+assert vbks.from_gpflow(longer.kernel).expression == own + periodic
 period = longer.kernel.kernels[1].period.numpy() * units.x_scale[0]
 assert abs(period - 7) < 0.1
 assert float(longer.log_marginal_likelihood()) >= before
 
 # %% [markdown]
-# A walk has its last step as its best forecast, and the wave goes on. Without knowing either, the
+# A walk has its last step as its best forecast, and the periodic part goes on. Without knowing either, the
 # model comes near, and it says what k(x, X) (k(X, X) + noise)⁻¹ y does.
 
 # %%

@@ -10,7 +10,11 @@ if TYPE_CHECKING:
     from vbks.inference.bounds.sandwich import Bounds, sandwich, sandwich_of
     from vbks.inference.evaluator import Evaluator, fit_candidates
     from vbks.inference.learned_inducing import learn_inducing
-    from vbks.inference.likelihoods.registry import make_likelihood, register_likelihood
+    from vbks.inference.likelihoods.registry import (
+        likelihood_names,
+        make_likelihood,
+        register_likelihood,
+    )
     from vbks.inference.likelihoods.targets import Domain
     from vbks.inference.objectives.evidence import CollapsedEvidence, ExactEvidence
     from vbks.inference.objectives.log_posterior import LogPosterior, maximise
@@ -39,6 +43,7 @@ __all__ = [
     "fit_candidates",
     "fourier_features",
     "learn_inducing",
+    "likelihood_names",
     "make_likelihood",
     "maximise",
     "register_likelihood",
@@ -66,6 +71,7 @@ _HOMES = {
     "fit_candidates": "evaluator",
     "fourier_features": "bounds.fourier_features",
     "learn_inducing": "learned_inducing",
+    "likelihood_names": "likelihoods.registry",
     "make_likelihood": "likelihoods.registry",
     "maximise": "objectives.log_posterior",
     "register_likelihood": "likelihoods.registry",

@@ -30,13 +30,6 @@ class Learned:
         parts = (self.mean, self.root, self.theta, self.spread)
         return np.concatenate([part.ravel() for part in parts])
 
-    @classmethod
-    def of_flat(cls, numbers: Array, num_inducing: int, num_slots: int) -> Learned:
-        """From such a row."""
-        M, H = num_inducing, num_slots
-        mean, root, theta, spread = np.split(numbers, np.cumsum([M, M * M, H]))
-        return cls(mean, root.reshape(M, M), theta, spread.reshape(H, H))
-
     def zeros(self) -> Learned:
         """As many zeros."""
         return Learned(*(np.zeros_like(p) for p in (self.mean, self.root, self.theta, self.spread)))

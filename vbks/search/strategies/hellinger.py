@@ -18,20 +18,16 @@ DECIMALS = 10
 """Distances are rounded to this many decimals, as later ones depend on what else was computed."""
 
 
-def squared_hellinger(A: Array, B: Array) -> Array:
-    """1 − |A|^¼ |B|^¼ / |(A + B)/2|^½, between N(0, A) and N(0, B) for each pair of [..., n, n].
+def squared_hellinger(log_A: Array, log_B: Array, log_mean: Array) -> Array:
+    """1 − |A|^¼ |B|^¼ / |(A + B)/2|^½, between N(0, A) and N(0, B), from logarithms of the three.
 
     It is from 0 to 1, and 1 where a matrix is no covariance.
     """
-    return _squared(_log_determinants(A), _log_determinants(B), _log_determinants(0.5 * (A + B)))
-
-
-def _squared(log_A: Array, log_B: Array, log_mean: Array) -> Array:
     affinity = np.exp(np.minimum(0.25 * (log_A + log_B) - 0.5 * log_mean, 0.0))
     return np.asarray(1.0 - np.nan_to_num(affinity, nan=0.0))
 
 
-def _log_determinants(matrices: Array) -> Array:
+def log_determinants(matrices: Array) -> Array:
     """log|·|, not a number where a matrix is not positive definite for sure."""
     with np.errstate(invalid="ignore"):
         sign, log_det = np.linalg.slogdet(matrices)
@@ -66,7 +62,7 @@ class HellingerDistances:
         kept = [e for e in wanted if e in self._places]
         self._grams = [self._grams[place] for place in old] + fresh
         self._log_dets = [self._log_dets[place] for place in old]
-        self._log_dets += [_log_determinants(gram) for gram in fresh]
+        self._log_dets += [log_determinants(gram) for gram in fresh]
         self._known = known
         self._places = {e: place for place, e in enumerate([*kept, *new])}
 
@@ -85,6 +81,6 @@ class HellingerDistances:
         first, second = pairs.T
         mean = np.stack([0.5 * (self._grams[i] + self._grams[j]) for i, j in pairs])
         log_dets = np.stack(self._log_dets)
-        squared = _squared(log_dets[first], log_dets[second], _log_determinants(mean))
+        squared = squared_hellinger(log_dets[first], log_dets[second], log_determinants(mean))
         expected = np.round(squared.mean(axis=-1), DECIMALS)
         self._known[first, second] = self._known[second, first] = expected

@@ -22,10 +22,10 @@ def state(learned: Learned) -> CandidateState:
     return begun(parse("SE"), lay_out("SE"), (), 1e-6, learned)
 
 
-def test_learned__comes_back_from_one_row(learned: Learned) -> None:
-    again = Learned.of_flat(learned.flat(), M, H)
-    for name in ("mean", "root", "theta", "spread"):
-        np.testing.assert_array_equal(getattr(again, name), getattr(learned, name))
+def test_learned__is_one_row_of_all_its_numbers(learned: Learned) -> None:
+    parts = np.split(learned.flat(), np.cumsum([M, M * M, H]))
+    for part, name in zip(parts, ("mean", "root", "theta", "spread"), strict=True):
+        np.testing.assert_array_equal(part, getattr(learned, name).ravel())
     assert not learned.zeros().flat().any()
     assert learned.zeros().flat().shape == learned.flat().shape
 
