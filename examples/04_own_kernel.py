@@ -86,8 +86,8 @@ assert abs(period - 7) < 0.1
 assert float(longer.log_marginal_likelihood()) >= before
 
 # %% [markdown]
-# A walk has its last step as its best forecast, and the periodic part goes on. Without knowing either, the
-# model comes near, and it says what k(x, X) (k(X, X) + noise)⁻¹ y does.
+# A walk has its last step as its best forecast, and the periodic part goes on. Without knowing
+# either, the model comes near, and it says what k(x, X) (k(X, X) + noise)⁻¹ y does.
 
 # %%
 ahead = np.array([[100.0], [101.0]])
