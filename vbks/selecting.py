@@ -54,6 +54,7 @@ def select_kernels(X: Any, y: Any, config: FitConfig) -> Selection:
             untried=result.untried,
             mean_function=mean_function,
             settings=settings_of(config),
+            target_name=rows.target_name,
         )
         if config.trace:
             selection = trace_belief(selection, runner.evaluator, runner.plan.final, config.trace)

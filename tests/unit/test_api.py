@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from support import rows
 
@@ -289,8 +290,15 @@ def test_predictions__dates_and_numbers_are_not_mixed() -> None:
     x, y = make_rows(20)
     dates = np.datetime64("2020-01-01") + (30 * x).astype("timedelta64[D]")
     selection = vbks.fit(
-        dates, y, space=("SE",), warps=("identity",), restarts=1, posterior="point", progress=False
+        dates,
+        pd.Series(y, name="sold"),
+        space=("SE",),
+        warps=("identity",),
+        restarts=1,
+        posterior="point",
+        progress=False,
     )
+    assert selection.target_name == "sold"
     assert selection.predict_y(dates)[0].shape == (20,)
     with pytest.raises(DataError, match="has numbers, but had times"):
         selection.predict_y([2020.5])

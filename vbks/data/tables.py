@@ -32,6 +32,8 @@ class Table:
     """Names of the inputs, if all have one."""
     times: tuple[int, ...] = ()
     """Which of the inputs were dates or times, counted from 0."""
+    target: str | None = None
+    """The name of the target, if it has one."""
 
 
 class Inputs(NamedTuple):
@@ -56,7 +58,7 @@ def read_table(X: object, y: object) -> Table:
     values = _numbers(targets, [y_label])
     return Table(
         _numbers(with_days(inputs), x_labels), values[:, 0], (*x_labels, y_label),
-        _names(inputs), places_of_instants(inputs),
+        _names(inputs), places_of_instants(inputs), next(iter(_names(targets) or ()), None),
     )  # fmt: skip
 
 
@@ -124,11 +126,12 @@ def _input_labels(inputs: Values | pd.DataFrame) -> tuple[str, ...]:
     return tuple(f"column {reprlib.repr(name)}" for name in inputs.columns)
 
 
-def _names(inputs: Values | pd.DataFrame) -> tuple[str, ...] | None:
-    if not isinstance(inputs, pd.DataFrame):
+def _names(columns: Values | pd.DataFrame) -> tuple[str, ...] | None:
+    """The names of columns, if all have one."""
+    if not isinstance(columns, pd.DataFrame):
         return None
-    names = tuple(name for name in inputs.columns if isinstance(name, str))
-    return names if len(names) == inputs.shape[1] else None
+    names = tuple(name for name in columns.columns if isinstance(name, str))
+    return names if len(names) == columns.shape[1] else None
 
 
 def _target_label(targets: Values | pd.DataFrame) -> str:

@@ -53,6 +53,8 @@ class TrainingData:
     """Names of the inputs, if they came in a table in which all have one."""
     time_inputs: tuple[int, ...] = ()
     """Which of the inputs came as dates or times, counted from 0."""
+    target_name: str | None = None
+    """The name of the target, if it came with one."""
 
     @property
     def num_rows(self) -> int:
@@ -250,7 +252,7 @@ def prepare(
     """
     if isinstance(data, TrainingData):
         return data
-    source, labels, names, times = _open(data, num_rows)
+    source, labels, names, times, target = _open(data, num_rows)
     if noise_variance is not None:
         source = _with_noise(source, noise_variance)
     _refuse_few_rows(source.num_rows)
@@ -261,16 +263,19 @@ def prepare(
     else:
         units = units.with_targets_as_they_are()
     notices = (*_constant_inputs(moments, labels), *_repeats(source))
-    return TrainingData(source, units, notices, feature_names=names, time_inputs=times)
+    return TrainingData(
+        source, units, notices, feature_names=names, time_inputs=times, target_name=target
+    )
 
 
 class _Opened(NamedTuple):
-    """The source of rows, what messages call its columns, and what is known of its inputs."""
+    """The source of rows, what messages call its columns, and what is known of them."""
 
     source: Source
     labels: tuple[str, ...]
     names: tuple[str, ...] | None = None
     times: tuple[int, ...] = ()
+    target: str | None = None
 
 
 def _open(data: object, num_rows: int | None) -> _Opened:
@@ -286,7 +291,7 @@ def _open(data: object, num_rows: int | None) -> _Opened:
     source = ArraySource(table.X, table.y)
     if num_rows not in (None, source.num_rows):
         raise DataError(f"num_rows is {num_rows}, but X has {source.num_rows} rows. Leave it out.")
-    return _Opened(source, table.labels, table.names, table.times)
+    return _Opened(source, table.labels, table.names, table.times, table.target)
 
 
 def _with_noise(source: Source, noise_variance: object) -> ArraySource:

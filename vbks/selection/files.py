@@ -34,6 +34,9 @@ KIND = "vbks selection"
 HEADER = ("kind", "format", "version", "families")
 """Values that are about the file and what it needs, not about the selection."""
 
+ADDED = {"target_name": None}
+"""Values that the first files of the newest format do not have."""
+
 PLAIN_FILE, ARRAY_FILE = "selection.json", "arrays.npz"
 
 
@@ -57,6 +60,7 @@ def read_selection(folder: FolderPath) -> SelectionRecord:
         return decode(*upgraded(record, found), f"'{file}'")
     check_families(Record.of({"families": record.value("families")}, record.place))
     values = {name: value for name, value in record.values.items() if name not in HEADER}
+    values = {**ADDED, **values}
     return decode(Record.of(values, record.place), read_arrays(file, ARRAYS), f"'{file}'")
 
 

@@ -76,6 +76,7 @@ def upgraded(record: Record, arrays: Mapping[str, Array]) -> tuple[Record, dict[
         "training": _training(record),
         "mean_function": record.value("mean_function"),
         "settings": {},
+        "target_name": None,
     }
     elbos, probabilities = _split_history(record, every.pop("history"))
     every |= {

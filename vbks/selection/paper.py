@@ -55,4 +55,5 @@ def select_as_paper(
         time_inputs=rows.time_inputs,
         training=training,
         settings=settings_of(config),
+        target_name=rows.target_name,
     )

@@ -46,6 +46,7 @@ class PredictedCurve:
     x: Values
     y: Array
     input_name: str
+    target_name: str = "target"
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +55,7 @@ class PredictedRows:
 
     y: Array
     quantiles: Array
+    target_name: str = "target"
 
 
 def predicted_curve(record: SelectionRecord, Xnew: Any = None) -> PredictedCurve:
@@ -68,6 +70,7 @@ def predicted_curve(record: SelectionRecord, Xnew: Any = None) -> PredictedCurve
         _shown(record, X[:, 0]),
         y,
         "input" if record.feature_names is None else record.feature_names[0],
+        record.target_name or "target",
     )
 
 
@@ -79,7 +82,8 @@ def predicted_rows(record: SelectionRecord, Xnew: Any = None) -> PredictedRows:
             "out to see predictions against targets, or call predict_quantiles."
         )
     X, y = _rows(record, MOST_BARS)
-    return PredictedRows(y, record.mixture.predict_quantiles(X, LEVELS).numpy())
+    quantiles = record.mixture.predict_quantiles(X, LEVELS).numpy()
+    return PredictedRows(y, quantiles, record.target_name or "target")
 
 
 def trace_of(record: SelectionRecord) -> pd.DataFrame:

@@ -118,9 +118,8 @@ def plot_curve(curve: PredictedCurve, ax: Axes | None = None) -> Axes:
     size = float(np.clip(1500.0 / len(x), 3.0, 14.0))
     ax.scatter(x, y, s=size, color=DARK, linewidths=0, zorder=3, label="data")
     ax.set_xlim(min(grid[0], x.min()), max(grid[-1], x.max()))
-    # A dollar would begin a formula.
-    ax.set_xlabel(curve.input_name.replace("$", r"\$"))
-    ax.set_ylabel("target")
+    ax.set_xlabel(_plain(curve.input_name))
+    ax.set_ylabel(_plain(curve.target_name))
     _legend(ax, 4)
     _tidy(ax)
     return ax
@@ -145,8 +144,8 @@ def plot_against_targets(rows: PredictedRows, ax: Axes | None = None) -> Axes:
     )
     ends = [min(y.min(), low.min()), max(y.max(), high.max())]
     ax.plot(ends, ends, color=ORANGE, linewidth=1.2, zorder=1, label="as observed")
-    ax.set_xlabel("observed target")
-    ax.set_ylabel("predicted target")
+    ax.set_xlabel(f"observed {_plain(rows.target_name)}")
+    ax.set_ylabel(f"predicted {_plain(rows.target_name)}")
     _legend(ax, 2)
     _tidy(ax, grid="both")
     return ax
@@ -180,6 +179,11 @@ def _percent(share: float) -> str:
     if 0.0005 <= share < 0.9995:
         return f"{100 * share:.1f} %"
     return "< 0.1 %" if share < 0.5 else "> 99.9 %"
+
+
+def _plain(name: str) -> str:
+    """A column's name as it is: a dollar would begin a formula."""
+    return name.replace("$", r"\$")
 
 
 def _check_num(num: int) -> None:

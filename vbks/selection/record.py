@@ -62,6 +62,8 @@ class SelectionRecord:
     """What targets vary around, in the user's units; the rows of `data` have it taken off."""
     settings: Mapping[str, object] = field(default_factory=dict)
     """Every setting of the fit by its name, each a `PlainValue`."""
+    target_name: str | None = None
+    """The name of the target, if it came with one."""
 
     def __post_init__(self) -> None:
         if not any(fit.status == "fitted" for fit in self.fits):

@@ -201,6 +201,20 @@ def test_read_inputs__reads_inputs_alone_with_their_names(inputs, labels, names)
 
 
 @pytest.mark.parametrize(
+    ("targets", "name"),
+    [
+        (Y, None),
+        (pd.Series(Y), None),
+        (pd.Series(Y, name="sold"), "sold"),
+        (pd.Series(Y, name=7), None),
+        (pd.DataFrame({"sold": Y}), "sold"),
+    ],
+)
+def test_read_table__knows_the_name_of_the_target(targets, name):
+    assert read_table(X, targets).target == name
+
+
+@pytest.mark.parametrize(
     ("inputs", "message"),
     [
         (X[None], "X is of type 'ndarray' and has 3 dimensions"),

@@ -36,7 +36,7 @@ from vbks.kernels.gpflow.reading import from_gpflow
 from vbks.kernels.layout import lay_out
 from vbks.search.paper import BeliefRecord, Training, TrainingRecord
 from vbks.search.protocol import Step
-from vbks.selection.files import ARRAY_FILE, FORMAT, PLAIN_FILE, save
+from vbks.selection.files import ADDED, ARRAY_FILE, FORMAT, PLAIN_FILE, save
 from vbks.selection.loading import load
 from vbks.selection.record import SelectionRecord
 from vbks.selection.selection import Selection
@@ -151,6 +151,7 @@ def make_selection(bound: str = "exact", **changes: Any) -> Selection:
         "feature_names": ("day \u00b5",),
         "notices": ("2 rows have the inputs of an earlier row.",),
         "untried": ("SE + PER", "RQ of log targets"),
+        "target_name": "load (MW)",
         "trace": trace.T.rename_axis("proportion"),
     }
     return Selection(fits, data, **settings | changes)
@@ -545,8 +546,13 @@ def old_folder(tmp_path: Path) -> Path:
 def test_load__reads_format_5() -> None:
     found, expected = load(OLD_FOLDER), make_full_selection()
     np.testing.assert_array_equal(found.mean_function(XNEW), expected.mean_function(XNEW))
-    expected = replace(expected, mean_function=found.mean_function)
+    expected = replace(expected, mean_function=found.mean_function, target_name=None)
     assert described(found) == described(expected)
+
+
+def test_load__reads_files_that_name_no_target(folder: Path) -> None:
+    edit(folder, lambda values: values.pop("target_name"))
+    assert load(folder).target_name is None
 
 
 def test_load__survives_any_value_of_an_earlier_format(old_folder: Path) -> None:
@@ -654,7 +660,7 @@ def test_load__refuses_every_missing_key(saved: Path, folder: Path) -> None:
 def is_needed(path: tuple[Any, ...]) -> bool:
     """Whether a value has to be there; one fit stands for all, and warps are read elsewhere."""
     is_other = any(isinstance(key, int) and key > 0 for key in path)
-    return path[-1] not in ("kind", "version") and not is_other and "warp" not in path[:-1]
+    return path[-1] not in ("kind", "version", *ADDED) and not is_other and "warp" not in path[:-1]
 
 
 def test_load__survives_any_value(saved: Path, folder: Path) -> None:

@@ -51,7 +51,7 @@ def selection() -> Selection:
     columns = pd.MultiIndex.from_tuples(names, names=["expression", "warp"])
     table = [[0.4, 0.3, 0.2, 0.1], [0.1, 0.8, 0.06, 0.04], [0.6, 0.2, 0.15, 0.05]]
     trace = pd.DataFrame(table, pd.Index([1 / 3, 2 / 3, 1.0], name="proportion"), columns)
-    return make_selection(feature_names=("price $ per $",), trace=trace)
+    return make_selection(feature_names=("price $ per $",), target_name="$", trace=trace)
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_prediction__shows_data_median_and_bands(selection: Selection, ax: Axes)
     assert x.max() == pytest.approx(X.max() + AFTER * np.ptp(X))
     expected = selection.predict_quantiles(np.asarray(x)[:, np.newaxis], [0.5])[:, 0]
     np.testing.assert_allclose(median, expected, rtol=1e-9)
-    assert ax.get_xlabel() == r"price \$ per \$"
+    assert (ax.get_xlabel(), ax.get_ylabel()) == (r"price \$ per \$", r"\$")
     assert legend(ax) == ["90 %", "50 %", "median", "data"]
 
 
