@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = _arguments(arguments)
     import vbks
     from vbks.errors import VbksError
-    from vbks.ui.cli import space_of
+    from vbks.ui.options import space_of
 
     try:
         rows = _rows(given.table, given.x, given.y)

@@ -301,6 +301,9 @@ TESTED_THROUGH = {
     "selection/several_files": "test_several_targets",
     "selection/trace": "selection/test_plots",
     "selection/updates": "selection/test_refits",
+    "ui/commands/demo": "ui/test_demo",
+    "ui/paths": "ui/commands/test_fit",
+    "ui/tensorflow": "ui/commands/test_fit",
 }
 """Modules that are parts of one thing, whose tests are those of the whole."""
 

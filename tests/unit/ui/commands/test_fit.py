@@ -1,0 +1,163 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import vbks
+from vbks.ui import paths
+
+SMALL = ("--space", "SE, LIN", "--warps", "identity")
+
+
+def test_fit__says_what_it_took_found_and_saved(fitted):
+    assert fitted.startswith(
+        "20 rows: load explained by day (dates from 2020-01-01 to 2020-01-20). "
+        "Left out, as they have texts: place."
+    )
+    assert "The best of 2 candidates" in fitted
+    assert "LIN" in fitted
+    assert "2 candidates were tried" in fitted
+    assert fitted.endswith("Saved to data-vbks. To predict: vbks predict data-vbks new.csv\n")
+
+
+def test_fit__takes_the_settings_of_the_call(run, table, monkeypatch):
+    seen = {}
+
+    def fit(X, y, **settings):
+        seen.update(settings, X=list(X.columns), y=y.name)
+        raise vbks.VbksError("seen enough")
+
+    monkeypatch.setattr("vbks.api.fit", fit)
+    code, _, errors = run(
+        *("fit", "data.csv", "--x", "day", "--y", "load", "--out", "there"),
+        *("--method", "cks"),
+        *("--space", "CP(SE, (LIN + PER) * RQ), SE", "--belief", "vbks"),
+        *("--weights", "stacking"),
+        *(
+            "--inference",
+            "collapsed",
+            "--preset",
+            "paper",
+            "--inducing",
+            7,
+            "--budget",
+            9,
+            "--seed",
+            4,
+        ),
+        *("--checkpoint", "kept"),
+        *("--warps", "identity, logit", "--target-range", 0, 10),
+    )
+    assert (code, errors) == (2, "vbks: seen enough\n")
+    assert seen == {
+        "X": ["day"],
+        "y": "load",
+        "method": "cks",
+        "space": (vbks.parse("CP(SE, (LIN + PER) * RQ)"), vbks.parse("SE")),
+        "belief": "vbks",
+        "weights": "stacking",
+        "inference": "collapsed",
+        "preset": "paper",
+        "num_inducing": 7,
+        "warps": ["identity", "logit"],
+        "target_range": (0.0, 10.0),
+        "budget": 9.0,
+        "checkpoint": Path("kept"),
+        "seed": 4,
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.csv"], "there is no file 'none.csv'. Check the path."),
+        (["data.csv", "--x", "time"], "there is no column 'time'. The columns: day, place, load."),
+        (["data.csv", "--y", "time"], "there is no column 'time'. The columns: day, place, load."),
+        (["data.csv", "--x", "place"], "column 'place' is of type 'object', expected numbers"),
+        (["data.csv", "--y", "place"], "the target 'place' is of type 'object'"),
+        (["data.csv", "--y", "day"], "the target 'day' is of type 'datetime64[ns, UTC]'"),
+        (["data.csv", "--space", "RBF"], "unknown family 'RBF'"),
+        (["data.csv", "--space", "SE,"], "expected a kernel in ''"),
+        (["data.csv", "--warps", "root"], "root"),
+        (["data.csv", "--warps", "logit"], "target_range"),
+        (["data.csv", "--out", "."], "'.' exists already"),
+        (["data.csv", "--out", "data.csv", "--force"], "'data.csv' holds no selection"),
+        (["data.csv", "--out", "a/b/c"], "there is no folder 'a/b' to write to"),
+        (["."], "'.' is a folder, not a file"),
+    ],
+)
+def test_fit__refuses_in_one_line_before_it_fits(run, table, monkeypatch, arguments, message):
+    monkeypatch.setattr("vbks.api.fit", pytest.fail)
+    code, output, errors = run("fit", *arguments)
+    assert (code, output) == (2, "")
+    assert errors.startswith("vbks: ")
+    assert message in errors
+    assert errors.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "'bad.csv' is empty"),
+        ("a,b\n", "has a header and no rows"),
+        ("a,b\n1,2\n", "there is only one row to learn from. Give at least 5."),
+        ("a,b\n" + "1,2\n" * 9, "the target 'b' is constant"),
+        ("a,b\n1,\n" + "1,2\n2,3\n" * 9, "the target 'b' has 1 missing value, in row 1"),
+        ("a,b\n1,2\n?,5\n" + "1,2\n2,3\n" * 9, "no column of numbers or dates to explain"),
+        ("a;b\n" + "1;2\n" * 9, "They are separated by commas"),
+    ],
+)
+def test_fit__refuses_bad_tables_in_one_line(run, tmp_path, text, message):
+    (tmp_path / "bad.csv").write_text(text)
+    code, output, errors = run("fit", "bad.csv")
+    assert (code, output) == (2, "")
+    assert message in errors
+    assert errors.count("\n") == 1
+
+
+def test_fit__finds_out_first_whether_it_can_save(run, table, monkeypatch):
+    def refuse(folder):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("vbks.api.fit", pytest.fail)
+    monkeypatch.setattr(paths.Path, "mkdir", refuse)
+    code, _, errors = run("fit", "data.csv", "--out", "there")
+    assert code == 2
+    assert errors == "vbks: 'there' cannot be written: Permission denied. Give another --out.\n"
+
+
+def test_fit__replaces_a_folder_only_by_force(run, table, fitted):
+    code, _, errors = run("fit", "data.csv", *SMALL)
+    assert code == 2
+    assert "'data-vbks' exists already. Give another --out, or --force to replace it." in errors
+    code, _, errors = run("fit", "data.csv", "--space", "SE", "--warps", "identity", "--force")
+    assert code == 0, errors
+    assert len(vbks.load("data-vbks").fits) == 1
+
+
+def test_fit__takes_a_line_and_known_noise(run, table):
+    table.assign(error=np.linspace(0.001, 0.01, 20)).to_csv("noisy.csv", index=False)
+    chosen = ("--y", "load", "--noise-column", "error", "--mean", "linear", "--space", "SE")
+    code, output, errors = run("fit", "noisy.csv", *chosen)
+    assert code == 0, errors
+    assert output.startswith("20 rows: load explained by day (")
+    selection = vbks.load("noisy-vbks")
+    (rows,) = selection.data.values()
+    np.testing.assert_allclose(rows.source.noise, np.linspace(0.001, 0.01, 20))
+    assert selection.mean_function is not None
+    code, _, errors = run("fit", "noisy.csv", "--noise-column", "none", "--force")
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "there is no column 'none'" in errors
+
+
+def test_explain__prints_settings_and_policies_and_fits_nothing(run, monkeypatch):
+    def fit(X, y=None, *, seed=0, **settings):
+        raise AssertionError("nothing is fitted")
+
+    monkeypatch.setattr("vbks.api.fit", fit)
+    code, output, errors = run("fit", "--explain", "--seed", 7)
+    assert (code, errors) == (0, "")
+    for text in ("seed", "7", "policies.search", " slack ", "policies.budget", " few "):
+        assert text in output
+    code, _, errors = run("fit")
+    assert (code, errors) == (2, "vbks: there is no table to fit. Give a CSV file with a header.\n")

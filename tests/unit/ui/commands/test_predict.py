@@ -1,0 +1,43 @@
+import numpy as np
+import pandas as pd
+
+import vbks
+
+
+def test_predict__writes_the_inputs_and_what_is_expected(run, table, fitted):
+    table[["day"]].to_csv("new.csv", index=False)
+    code, output, errors = run("predict", "data-vbks", "new.csv", "--out", "predictions.csv")
+    assert (code, output) == (0, ""), errors
+    predictions = pd.read_csv("predictions.csv")
+    assert list(predictions.columns) == ["day", "mean", "sd", "q05", "q50", "q95"]
+    assert predictions["day"].tolist() == table["day"].tolist()
+    X = pd.DataFrame({"day": pd.to_datetime(table["day"])})
+    mean, variance = vbks.load("data-vbks").predict_y(X)
+    np.testing.assert_allclose(predictions["mean"], mean, rtol=1e-7)
+    np.testing.assert_allclose(predictions["sd"], np.sqrt(variance), rtol=1e-7)
+    assert (predictions["q05"] < predictions["q50"]).all()
+    assert (predictions["q50"] < predictions["q95"]).all()
+
+
+def test_predict__without_a_file_writes_to_the_terminal(run, fitted):
+    code, output, _ = run("predict", "data-vbks", "data.csv")
+    assert code == 0
+    assert output.startswith("day,mean,sd,q05,q50,q95\n2020-01-01,")
+
+
+def test_predict__refuses_in_one_line(run, tmp_path, fitted):
+    (tmp_path / "other.csv").write_text("a\n1\n")
+    (tmp_path / "text.csv").write_text("day\nsoon\n")
+    (tmp_path / "empty").mkdir()
+    for arguments, message in (
+        (("data-vbks", "none.csv"), "there is no file 'none.csv'"),
+        (("none", "data.csv"), "'none' holds no saved selection"),
+        (("empty", "data.csv"), "'empty' holds no saved selection"),
+        (("data-vbks", "other.csv"), "there is no column 'day'. The columns: a."),
+        (("data-vbks", "text.csv"), "column 'day' is of type 'object'"),
+        (("data-vbks", "data.csv", "--out", "data.csv"), "'data.csv' exists already"),
+    ):
+        code, output, errors = run("predict", *arguments)
+        assert (code, output) == (2, "")
+        assert message in errors
+        assert errors.count("\n") == 1

@@ -1,0 +1,73 @@
+"""`vbks compare`: methods of search beside each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, get_args
+
+import typer
+
+from vbks.errors import DataError
+from vbks.ui.options import DataFile, InputColumns, MethodName, Seed, TargetColumn
+from vbks.ui.paths import refuse_existing
+from vbks.ui.tensorflow import import_tensorflow
+
+
+def compare(
+    data: DataFile,
+    methods: Annotated[
+        str, typer.Option(metavar="NAMES", help="Some of vbks, cks, skc, abcd, bo, random.")
+    ] = ",".join(get_args(MethodName)),
+    x: InputColumns = None,
+    y: TargetColumn = None,
+    budget: Annotated[
+        float, typer.Option(min=1.0, metavar="SECONDS", help="How long each may search.")
+    ] = 60.0,
+    test: Annotated[
+        float, typer.Option(metavar="SHARE", help="Share of the rows that are held out.")
+    ] = 0.1,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Picture to write. By default the name and -methods.png"),
+    ] = None,
+    seed: Seed = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace the picture.")] = False,
+) -> None:
+    """Let methods search beside each other, and show how good their kernels are after how long."""
+    from vbks.data.csv_files import choose_columns, describe, read_csv, with_dates
+
+    names = _method_names(methods)
+    table = with_dates(read_csv(data))
+    columns = choose_columns(table, x or (), y)
+    picture = Path(f"{data.stem}-methods.png") if out is None else out
+    refuse_existing(picture, force)
+    typer.echo(describe(table, columns))
+    import_tensorflow()
+    from rich.console import Console
+
+    from vbks.comparing import compare as compare_methods
+    from vbks.ui.tables import answers_table
+
+    found = compare_methods(
+        table[list(columns.inputs)],
+        table[columns.target],
+        names,
+        budget=budget,
+        test_share=test,
+        seed=seed,
+        tell=lambda name: typer.echo(f"{name} ..."),
+    )
+    Console().print(answers_table(found.answers))
+    for name, reason in found.failures.items():
+        typer.echo(f"- {name} gave no answer: {reason}")
+    found.plot().savefig(picture, dpi=120)
+    typer.echo(f"Drawn to {picture}.")
+
+
+def _method_names(text: str) -> list[str]:
+    """Names of methods between commas, if they are known."""
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in get_args(MethodName):
+            raise DataError(f"'{name}' is no method. Known: {', '.join(get_args(MethodName))}.")
+    return names
