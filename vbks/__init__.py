@@ -10,6 +10,7 @@ words       parts of kernels as readings and sentences
 kernels     formulas, parameters and starts; GPflow kernels; the bank that evaluates many at once
 inference   fits of many candidates at once: bounds of their evidence, posteriors of θ
 predict     averaged predictions, and fitted candidates as GPflow models
+parts       additive parts of kernels, and the values that q(θ) gives them
 storage     fits in files, written whole or not at all
 execution   where candidates are fitted: devices, Ray, a folder that keeps finished work
 weights     beliefs over what was fitted, and weights of predictions

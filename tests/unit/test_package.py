@@ -45,6 +45,7 @@ LAYERS = (
     "predict.graphs",
     "predict",
     "inference.pipeline inference.evaluator inference.learned_inducing",
+    "parts",
     "storage",
     "execution",
     "weights",

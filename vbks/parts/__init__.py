@@ -1,0 +1,1 @@
+"""What fitted kernels are made of: their additive parts and the values that these have."""
