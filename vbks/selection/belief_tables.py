@@ -15,6 +15,8 @@ from vbks.inference.proposal import of_warp, structure_of
 from vbks.inference.result import LocalFit
 from vbks.predict.mixture import KernelMixture
 from vbks.search.protocol import Step
+from vbks.selection.axes import axes_of
+from vbks.selection.readings import reading_of
 from vbks.selection.record import SelectionRecord
 from vbks.weights.forming import form_belief, stack
 from vbks.weights.settings import BeliefSettings, belief_fields
@@ -28,6 +30,7 @@ def belief_table(record: SelectionRecord) -> pd.DataFrame:
     fits, settings = record.fits, record.belief_settings
     columns: dict[str, Any] = {
         "expression": [str(fit.expression) for fit in fits],
+        "reading": _readings(record),
         "warp": [fit.warp.name for fit in fits],
         "probability": record.probabilities,
         "weight": record.weights,
@@ -88,6 +91,12 @@ def search_table(steps: Sequence[Step]) -> pd.DataFrame:
     """A row for each candidate that became the best of a search, in the order of time."""
     names = [own.name for own in fields(Step)]
     return pd.DataFrame([astuple(step) for step in steps], columns=names)
+
+
+def _readings(record: SelectionRecord) -> list[str]:
+    """What each of the candidates is made of, in a few words."""
+    axes, units = axes_of(record), record.rows.units
+    return [reading_of(fit, axes, units) for fit in record.fits]
 
 
 def _weights_by(record: SelectionRecord, kind: str) -> Array:

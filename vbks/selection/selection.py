@@ -65,13 +65,14 @@ class Selection(SelectionRecord):
     def belief(self) -> pd.DataFrame:
         """A table of the candidates, best first.
 
-        ``probability`` says how sure we are of a candidate, ``weight`` what it counts in averaged
-        predictions. ``log_evidence`` is comparable between warps; ``evidence`` says how it was got
-        (importance sampling, a bound, Laplace, or the likelihood of a candidate that was pruned)
-        and ``standard_error`` what sampling leaves uncertain in it. ``elbo`` is that of the fit, in
-        its own units, where it is a bound; ``bic`` = −2 log likelihood + p log N, lower is better.
-        ``most_probable`` is what a candidate that was not fitted to the end could have held at
-        most. The columns of `KINDS` have what other ways of weighing say.
+        ``reading`` says in a few words what a candidate is made of, such as "yearly cycle × growth,
+        slow drift". ``probability`` says how sure we are of a candidate, ``weight`` what it counts
+        in averaged predictions. ``log_evidence`` is comparable between warps; ``evidence`` says how
+        it was got (importance sampling, a bound, Laplace, or the likelihood of a candidate that was
+        pruned) and ``standard_error`` what sampling leaves uncertain in it. ``elbo`` is that of the
+        fit, in its own units, where it is a bound; ``bic`` = −2 log likelihood + p log N, lower is
+        better. ``most_probable`` is what a candidate that was not fitted to the end could have held
+        at most. The columns of `KINDS` have what other ways of weighing say.
         """
         return belief_tables.belief_table(self)
 

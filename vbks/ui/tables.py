@@ -32,6 +32,7 @@ def belief_table(selection: Selection, num: int = SHOWN) -> Table:
     table = Table(title=f"The best of {len(belief)} candidates{more}")
     # Texts are shown as they are; a plain string would lose the [2] of SE[2] as a style of rich.
     table.add_column("kernel", overflow="fold")
+    table.add_column("reading")
     table.add_column("warp")
     table.add_column("probability", justify="right")
     table.add_column("log evidence", justify="right")
@@ -46,7 +47,12 @@ def belief_table(selection: Selection, num: int = SHOWN) -> Table:
     for _, row in shown.iterrows():
         is_dropped = row["status"] == "dropped"
         mark = f"{NOT_TO_THE_END} " if is_dropped else ""
-        cells = [row["warp"], _probability(row), f"{mark}{row['log_evidence']:.1f}"]
+        cells = [
+            Text(row["reading"]),
+            row["warp"],
+            _probability(row),
+            f"{mark}{row['log_evidence']:.1f}",
+        ]
         if has_weights:
             cells.append("" if is_dropped else f"{row['weight']:.3f}")
         table.add_row(Text(row["expression"]), *cells)
