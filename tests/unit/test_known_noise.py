@@ -300,3 +300,15 @@ def test_learned_inducing_inputs__know_the_noise() -> None:
     X, z = rows.arrays()
     evidence = CollapsedEvidence(X, z, learned.inducing, learned.jitter, rows.known_noise)
     assert learned.elbo == pytest.approx(evidence(bank, theta).numpy().item(), abs=1e-6)
+
+
+def test_forecast__with_known_noise_says_what_its_intervals_have(selection: Selection) -> None:
+    without = selection.forecast(2, freq=0.5)
+    assert "noise_variance=" in without.notices[0]
+    with_it = selection.forecast(2, freq=0.5, noise_variance=[0.04, 4.0])
+    assert not with_it.notices
+    more = with_it.table["sd"] ** 2 - without.table["sd"] ** 2
+    np.testing.assert_allclose(more, [0.04, 4.0], rtol=1e-6)
+    X = with_it.table[["time"]].to_numpy()
+    quantiles = selection.predict_quantiles(X, (0.05, 0.95), noise_variance=[0.04, 4.0])
+    np.testing.assert_allclose(with_it.table[["low_90", "high_90"]], quantiles)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -125,6 +126,39 @@ def plot_curve(curve: PredictedCurve, ax: Axes | None = None) -> Axes:
     return ax
 
 
+def plot_forecast(
+    table: pd.DataFrame, observed: pd.DataFrame, levels: Sequence[float], ax: Axes | None = None
+) -> Axes:
+    """Rows that were observed, a line where they end, the median, and bands of the levels.
+
+    The first columns of both tables are the times.
+    """
+    ax = _axes(ax, (9.0, 4.0))
+    times, x, y = table.iloc[:, 0], observed.iloc[:, 0], observed.iloc[:, 1]
+    shades = np.linspace(0.34, 0.16, len(levels)) if len(levels) > 1 else [0.2]
+    is_one = len(table) == 1
+    for level, shade in reversed([*zip(levels, shades, strict=True)]):
+        name = f"{100 * level:g}"
+        ends, label = (table[f"low_{name}"], table[f"high_{name}"]), f"{name} %"
+        if is_one:  # a band of one time has no width
+            ax.vlines(times, *ends, color=BLUE, alpha=shade, linewidth=9.0, label=label)
+        else:
+            ax.fill_between(times, *ends, color=BLUE, alpha=shade, linewidth=0, label=label)
+    style = "o" if is_one else "-"
+    ax.plot(times, table["median"], style, color=BLUE, linewidth=1.6, ms=4, label="median")
+    size = float(np.clip(400.0 / max(len(x), 1), 0.6, 3.5))
+    ax.plot(x, y, "o-", color=DARK, markersize=size, linewidth=0.7, label="data")
+    if len(x):
+        ax.axvline(x.iloc[-1], color=GREY, linestyle="--", linewidth=1.0, label="end of the data")
+    ax.margins(x=0.01)
+    _brief_dates(ax, times)
+    ax.set_xlabel(_plain(str(table.columns[0])))
+    ax.set_ylabel(_plain(str(observed.columns[1])))
+    _legend(ax, 3 + len(levels))
+    _tidy(ax)
+    return ax
+
+
 def plot_against_targets(rows: PredictedRows, ax: Axes | None = None) -> Axes:
     """Medians and 90 % intervals against the targets that were observed."""
     ax = _axes(ax, (5.0, 5.0))
@@ -149,6 +183,19 @@ def plot_against_targets(rows: PredictedRows, ax: Axes | None = None) -> Axes:
     _legend(ax, 2)
     _tidy(ax, grid="both")
     return ax
+
+
+def _brief_dates(ax: Axes, times: pd.Series[Any]) -> None:
+    """Dates below an axis without what they have in common, where there are dates."""
+    if not pd.api.types.is_datetime64_any_dtype(times):
+        return
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    locator = AutoDateLocator()  # type: ignore[no-untyped-call]
+    ax.xaxis.set_major_locator(locator)
+    ax.xaxis.set_major_formatter(
+        ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]
+    )
 
 
 def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:

@@ -31,6 +31,8 @@ from vbks.selection import (
     refits,
     updates,
 )
+from vbks.selection import forecast as forecasts
+from vbks.selection.forecast import Forecast
 from vbks.selection.new_inputs import read_new_inputs
 from vbks.selection.record import SelectionRecord
 
@@ -173,6 +175,31 @@ class Selection(SelectionRecord):
         """Functions drawn from the averaged posterior: [S, N]."""
         X = read_new_inputs(self, Xnew)
         return np.asarray(self.mixture.predict_f_samples(X, num_samples))[..., 0]
+
+    def forecast(
+        self,
+        periods: int,
+        *,
+        freq: Any = None,
+        levels: Sequence[float] = forecasts.LEVELS,
+        noise_variance: Any = None,
+    ) -> Forecast:
+        """What the target will be in the ``periods`` steps after the last row, as a table.
+
+        The step is found from the dates, or from even numbers. ``freq`` says otherwise: "M", "B" or
+        another offset of pandas, or a number where the input has numbers. Intervals hold the shares
+        of new targets that ``levels`` names.
+        """
+        return forecasts.forecast(self, periods, freq, levels, noise_variance)
+
+    def simulate(self, periods: Any, num_samples: int = 100, *, freq: Any = None) -> pd.DataFrame:
+        """Joint paths of new targets in the periods after the last row, a column a path: [N, S].
+
+        In place of a number of periods there may be inputs [N, D] of your own. What several
+        periods together will be follows from paths and not from intervals of each:
+        ``selection.simulate(12).sum().quantile([0.05, 0.95])``. Each call draws new ones.
+        """
+        return forecasts.simulate(self, periods, num_samples, freq)
 
     # Candidates
 
