@@ -2,37 +2,28 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from vbks.config import (
-    FitConfig,
-    Space,
-    Targets,
-    as_in_paper,
-    read_belief,
-    read_names,
-    read_preset,
-    read_space,
-)
-from vbks.data.columns import num_columns
-from vbks.execution.work import Executor
-from vbks.inference.likelihoods.registry import make_likelihood
-from vbks.inference.paper.settings import PaperSettings
-from vbks.inference.progress import Progress
-from vbks.inference.result import Posterior
-from vbks.inference.settings import FitSettings, Inference
-from vbks.policies import Policies
-from vbks.search.budget import Budget, budget_of
-from vbks.search.method import Method
-from vbks.search.methods import method_of
-from vbks.search.paper import Callback
-from vbks.selecting import select_kernels
-from vbks.selection.selection import Selection
-from vbks.several_targets import select_for_each_target
-from vbks.weights.prior import KernelPrior
-from vbks.weights.settings import BeliefSettings, Weighting
+from vbks.inference.progress import reporting
+
+if TYPE_CHECKING:
+    from vbks.config import Space, Targets
+    from vbks.execution.work import Executor
+    from vbks.inference.paper.settings import PaperSettings
+    from vbks.inference.progress import Progress
+    from vbks.inference.result import Posterior
+    from vbks.inference.settings import Inference
+    from vbks.policies import Policies
+    from vbks.search.budget import Budget
+    from vbks.search.method import Method
+    from vbks.search.paper import Callback
+    from vbks.selection.selection import Selection
+    from vbks.weights.prior import KernelPrior
+    from vbks.weights.settings import BeliefSettings, Weighting
 
 
 def fit(
@@ -120,8 +111,9 @@ def fit(
         families: base kernels that a search makes candidates of; by default the method's own.
         restarts: starts of each candidate.
         prune: whether candidates far behind stop early.
-        budget: seconds after which there is an answer, or `vbks.Budget(candidates=...)`, which
-            gives the same answer each time; by default as long as the method usually takes.
+        budget: seconds after which there is an answer, counted from the call on, in a new process
+            with TensorFlow's start; or `vbks.Budget(candidates=...)`, which gives the same answer
+            each time; by default as long as the method usually takes.
         trace: at how many growing parts of the data to form the belief, for `plot_trace`; this
             takes its time after the budget. With the preset "paper", the number of equal parts of
             the steps after each of which it is formed.
@@ -137,41 +129,62 @@ def fit(
         seed: everything random follows from it.
         progress: show a live table, if the output is a terminal.
     """
-    fits = FitSettings(
-        inference=inference,
-        posterior=posterior,
-        num_inducing=num_inducing,
-        batch_size=batch_size,
-        likelihood=make_likelihood(likelihood),
-        restarts=restarts,
-        prune=prune,
-        memory_limit=memory_limit,
-        seed=seed,
-        policies=policies or Policies(),
-    )
-    chosen, paper = method_of(method), read_preset(preset)
-    config = FitConfig(
-        fits=fits,
-        method=chosen,
-        space=read_space(space),
-        families=read_names(families),
-        warps=None if warps == "auto" else read_names(warps),
-        target_range=target_range,
-        preset=paper,
-        trace=trace,
-        belief=read_belief(chosen, belief, temperature, prior, weights, paper, seed),
-        targets=targets,
-        noise_variance=noise_variance,
-        mean_function=mean_function,
-        budget=budget_of(budget),
-        callback=callback,
-        executor=executor,
-        checkpoint=checkpoint,
-        progress=progress,
-    )
-    if paper is not None:
-        config = as_in_paper(config)
-    if y is None or num_columns(y) < 2:
-        return select_kernels(X, y, config)
-    # Several targets are what the caller asked for, and what the docstring says they get.
-    return cast(Selection, select_for_each_target(X, y, config))
+    began = time.perf_counter()
+    with reporting(progress) as report:
+        if "tensorflow" not in sys.modules:
+            report.start(0, "Starting TensorFlow")
+        from vbks.config import (
+            FitConfig,
+            as_in_paper,
+            read_belief,
+            read_names,
+            read_preset,
+            read_space,
+        )
+        from vbks.data.columns import num_columns
+        from vbks.inference.likelihoods.registry import make_likelihood
+        from vbks.inference.settings import FitSettings
+        from vbks.policies import Policies
+        from vbks.search.budget import budget_of
+        from vbks.search.methods import method_of
+        from vbks.selecting import select_kernels
+        from vbks.several_targets import select_for_each_target
+
+        fits = FitSettings(
+            inference=inference,
+            posterior=posterior,
+            num_inducing=num_inducing,
+            batch_size=batch_size,
+            likelihood=make_likelihood(likelihood),
+            restarts=restarts,
+            prune=prune,
+            memory_limit=memory_limit,
+            seed=seed,
+            policies=policies or Policies(),
+        )
+        chosen, paper = method_of(method), read_preset(preset)
+        config = FitConfig(
+            fits=fits,
+            method=chosen,
+            space=read_space(space),
+            families=read_names(families),
+            warps=None if warps == "auto" else read_names(warps),
+            target_range=target_range,
+            preset=paper,
+            trace=trace,
+            belief=read_belief(chosen, belief, temperature, prior, weights, paper, seed),
+            targets=targets,
+            noise_variance=noise_variance,
+            mean_function=mean_function,
+            budget=budget_of(budget, began),
+            callback=callback,
+            executor=executor,
+            checkpoint=checkpoint,
+            progress=report,
+        )
+        if paper is not None:
+            config = as_in_paper(config)
+        if y is None or num_columns(y) < 2:
+            return select_kernels(X, y, config)
+        # Several targets are what the caller asked for, and what the docstring says they get.
+        return cast("Selection", select_for_each_target(X, y, config))

@@ -147,13 +147,14 @@ class BudgetPolicy:
     """This many candidates are tried however small the budget is, unless they take longer than
     `few_seconds` and the budget; one is always tried."""
 
-    few_seconds: float = 8.0
-    """The first `few` candidates may take this many seconds if the budget is smaller."""
+    few_seconds: float = 4.0
+    """The first `few` candidates may take this many seconds if less is left of the budget, beside
+    the graphs that are made for them."""
 
     first_share: float = 0.2
-    """This share of a budget is spent before anything is known of the pace."""
+    """This share of the time left is spent before anything is known of the pace."""
 
-    share_at_once: float = 0.5
+    share_at_once: float = 0.4
     """This share of the time left is spent at once: costs may be twice as high as estimated."""
 
     share_at_end: float = 0.07
@@ -168,6 +169,10 @@ class BudgetPolicy:
 
     first_pace: float = 1.5
     """A second of costs takes this many seconds on a machine that is not known yet."""
+
+    graph_cost: float = 1.0
+    """The first fits in a process cost this many seconds in addition, in which TensorFlow makes
+    its graphs."""
 
     call_cost: float = 0.5
     """Fitting candidates together costs this many seconds in addition to their own."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from vbks.config import FitConfig
@@ -11,6 +10,7 @@ from vbks.execution.run_context import run_context
 from vbks.inference.progress import reporting
 from vbks.kernels.precision import check_precision
 from vbks.preparing import read_rows, under_warps, with_expressions
+from vbks.search.budget import beginning_of
 from vbks.search.problem import SearchProblem
 from vbks.selection.paper import select_as_paper
 from vbks.selection.selection import Selection
@@ -21,7 +21,7 @@ from vbks.selection.trace import trace_belief
 def select_kernels(X: Any, y: Any, config: FitConfig) -> Selection:
     """Candidates fitted as the settings say, and the belief over them."""
     check_precision()
-    began = time.perf_counter()
+    began = beginning_of(config.budget)
     rows, mean_function = read_rows(X, y, config)
     data = under_warps(rows, config)
     # Once kernels are read, nothing tells that they were the reason.

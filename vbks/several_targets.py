@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
@@ -12,6 +13,7 @@ from vbks.config import FitConfig
 from vbks.data.columns import read_columns, read_noise_columns
 from vbks.errors import SettingsError, VbksError
 from vbks.grammar.parser import parse
+from vbks.search.budget import Budget
 from vbks.selecting import select_kernels
 from vbks.selection.selection import Selection
 from vbks.selection.selections import NOT_STACKED, Selections
@@ -41,7 +43,7 @@ def select_for_each_target(X: Any, Y: Any, config: FitConfig) -> Selections:
             for own in selection.fits
             if own.status == "fitted"
         )
-        config = replace(config, space=tuple(map(parse, space)))
+        config = replace(config, space=tuple(map(parse, space)), budget=_from_now(config.budget))
     # A candidate that would be pruned for one target may be the best for all of them.
     config = replace(config, fits=replace(config.fits, prune=False))
     return Selections(_select_each(X, columns, config, "", num_passes), shared=True)
@@ -72,7 +74,13 @@ def _select_each(
             found[name] = select_kernels(X, y, own)
         except VbksError as error:
             raise type(error)(f"target '{name}': {error}") from error
+        budget = _from_now(budget)
     return found
+
+
+def _from_now(budget: Budget | None) -> Budget | None:
+    """A budget that begins anew, as only the first of several calls starts TensorFlow."""
+    return None if budget is None else replace(budget, began=math.nan)
 
 
 def _means(given: object, num_targets: int) -> list[object]:

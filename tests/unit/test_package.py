@@ -134,6 +134,11 @@ def test_policies__can_be_the_first_that_is_imported():
     run_python("import vbks; vbks.Policies(screening=vbks.inference.ScreeningPolicy())")
 
 
+def test_fit__is_called_before_tensorflow_is_imported():
+    """The time that its import takes is part of the call, and of its budget."""
+    run_python("import sys, vbks; vbks.fit; assert 'tensorflow' not in sys.modules")
+
+
 @pytest.mark.parametrize("name", PACKAGES)
 def test_all__is_sorted_and_every_name_is_there(name):
     package = importlib.import_module(name)

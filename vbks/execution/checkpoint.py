@@ -59,6 +59,10 @@ class Checkpoint:
         """Seconds at work in this folder, those before an interruption included."""
         return time.monotonic() - self._began
 
+    def has_run(self, seconds: float) -> None:
+        """The clock shows at least these seconds from now on."""
+        self._began = min(self._began, time.monotonic() - seconds)
+
     def run(self, work: Work) -> Results:
         """Places of chunks and their results: what is there first, then what is done now."""
         self.num_works += 1

@@ -58,4 +58,5 @@ def run_context(
     with checkpointed(checkpoint, executor, settings, ["memory"]) as kept:
         agreed = kept.settings["memory"]
         assert isinstance(agreed, int)
+        kept.has_run(time.perf_counter() - began)
         yield RunContext(kept, agreed, kept)

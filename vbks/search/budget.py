@@ -14,10 +14,15 @@ from vbks.policies import BudgetPolicy
 
 @dataclass(frozen=True)
 class Budget:
-    """Seconds and candidates that a search may spend; one in candidates can be repeated exactly."""
+    """Seconds and candidates that a search may spend; one in candidates can be repeated exactly.
+
+    Seconds run from ``began`` on, a value of `time.perf_counter()`; by default it is that of the
+    call of `vbks.fit`.
+    """
 
     seconds: float = math.inf
     candidates: float = math.inf
+    began: float = field(default=math.nan, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name, amount in (("seconds", self.seconds), ("candidates", self.candidates)):
@@ -25,16 +30,24 @@ class Budget:
                 raise SettingsError(f"the budget has {amount} {name}, expected more than 0.")
 
 
-def budget_of(budget: float | Budget | None) -> Budget | None:
-    """A budget from what a user gives: a number means seconds."""
-    if budget is None or isinstance(budget, Budget):
-        return budget
+def budget_of(budget: float | Budget | None, began: float = math.nan) -> Budget | None:
+    """A budget from what a user gives: a number means seconds, from when the call ``began``."""
+    if budget is None:
+        return None
+    if isinstance(budget, Budget):
+        return replace(budget, began=began) if math.isnan(budget.began) else budget
     if isinstance(budget, bool) or not isinstance(budget, int | float):
         raise SettingsError(
             f"budget is {budget!r}, expected seconds or vbks.Budget(candidates=...). "
             "Give a number, or leave it out."
         )
-    return Budget(seconds=float(budget))
+    return Budget(seconds=float(budget), began=began)
+
+
+def beginning_of(budget: Budget | None) -> float:
+    """When the time of a call began to run: now, unless its budget says."""
+    is_known = budget is not None and not math.isnan(budget.began)
+    return budget.began if budget is not None and is_known else time.perf_counter()
 
 
 Decide = Callable[[Callable[[], int]], int]
@@ -67,13 +80,16 @@ class BudgetTracker:
     decide: Decide = made_now
     """What makes decisions: they may have been made before."""
     policy: BudgetPolicy = field(default_factory=BudgetPolicy)
+    startup: float = 0.0
+    """What the first call costs beside its candidates, such as graphs that are made then."""
     _last: float = math.nan
 
     def __post_init__(self) -> None:
         if math.isnan(self.began):
             self.began = self.clock()
         if math.isnan(self._last):
-            self._last = self.began
+            # What was done before, such as imports, says nothing about the pace of fits.
+            self._last = self.clock()
 
     @property
     def seconds(self) -> float:
@@ -109,10 +125,10 @@ class BudgetTracker:
 
     def spend(self, costs: Sequence[float]) -> None:
         """Count candidates that were fitted together, since what was spent before."""
-        now = self.clock()
+        now, cost = self.clock(), self._together(costs)[-1]
         self.candidates += len(costs)
         memory = self.policy.memory
-        self.cost = memory * self.cost + self._together(costs)[-1]
+        self.cost = memory * self.cost + cost
         self.time_taken = memory * self.time_taken + max(now - self._last, 0.0)
         self._last = now
 
@@ -122,6 +138,7 @@ class BudgetTracker:
             self,
             decide=decide,
             budget=replace(self.budget, candidates=math.inf),
+            startup=0.0,
             cost=self.policy.call_cost,
             time_taken=self.policy.call_cost * self.pace,
         )
@@ -137,15 +154,17 @@ class BudgetTracker:
 
     def _first(self, durations: Sequence[float]) -> int:
         """How many are fitted first: some whatever the budget is, so that there is an answer."""
-        own, seconds = self.policy, self.budget.seconds
-        few = _num_within(durations[: own.few], max(seconds, own.few_seconds))
-        return max(1, few, _num_within(durations, own.first_share * seconds))
+        own, startup = self.policy, self.pace * self.startup
+        left = self.budget.seconds - self.seconds - startup
+        few = _num_within(durations[: own.few], startup + max(left, own.few_seconds))
+        return max(1, few, _num_within(durations, startup + own.first_share * left))
 
     def _together(self, costs: Sequence[float]) -> list[float]:
         """Costs of the first, of the first two, ... if these are fitted together."""
         most, share = self.policy.full_cost_candidates, self.policy.pruned_cost_share
+        fixed = self.policy.call_cost + self.startup * (not self.candidates)
         counted = (cost if k < most else share * cost for k, cost in enumerate(costs))
-        return [self.policy.call_cost + total for total in accumulate(counted)]
+        return [fixed + total for total in accumulate(counted)]
 
 
 def _num_within(durations: Sequence[float], most: float) -> int:

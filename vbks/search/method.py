@@ -16,6 +16,7 @@ from vbks.inference.progress import Progress
 from vbks.inference.proposal import Proposal, pairs_of
 from vbks.inference.result import Bound, Correction, LocalFit, Posterior
 from vbks.inference.settings import FitSettings, FitStage
+from vbks.kernels.bank.bank import num_traces
 from vbks.search.budget import Budget, BudgetTracker
 from vbks.search.cost import CostModel, all_alike
 from vbks.search.final_fits import FinalFits
@@ -120,6 +121,7 @@ class Method(ABC):
         log = run.decision_log((wanted.seconds, wanted.candidates))
         tracker = BudgetTracker(
             wanted, 0.0, run.clock,
+            startup=settings.policies.budget.graph_cost * (num_traces() == 0),
             decide=partial(log.decide, "search"), policy=settings.policies.budget,
         )  # fmt: skip
         return self.runner_type(

@@ -25,6 +25,10 @@ NEAR = 10.0
 best."""
 
 
+TOLD_STARTUP = 1.0
+"""From this many seconds on it is said how long starting took."""
+
+
 @dataclass(frozen=True)
 class SearchResult:
     """All fits, sentences about them, when which was the best, and what was not tried."""
@@ -62,9 +66,12 @@ class SearchRunner:
     """A step for every time that another candidate became the best, by the criterion."""
     untried: tuple[str, ...] = ()
     seconds: float = 0.0
+    startup: float = 0.0
+    """Seconds before the first candidate: imports, and what is read off the data."""
 
     def run(self) -> SearchResult:
         """Search until that ends or its budget does, and fit the best as well as can be."""
+        self.startup = self.tracker.seconds
         while True:
             self.state, proposals = self.strategy.propose(self.state)
             fits: list[LocalFit] = []
@@ -147,13 +154,24 @@ class SearchRunner:
 
     def notice(self) -> str:
         """How the search has ended, what it has not tried, and how to let it go on."""
-        tried = f"{self.tracker.candidates} candidates were tried in {self.seconds:.0f} s"
+        num = self.tracker.candidates
+        were = "candidate was" if num == 1 else "candidates were"
+        tried = f"{num} {were} tried in {self.seconds:.0f} s"
+        if self.startup >= TOLD_STARTUP:
+            tried += f", of which starting took {self.startup:.0f} s"
         if self.state.ending:
             return f"{tried}: {self.state.ending}."
         more = _not_tried(self.untried) if self.untried else "it could go on"
         is_counted = math.isinf(self.tracker.budget.seconds)
         unit = "of more candidates" if is_counted else "in seconds"
-        return f"{tried}, and {more}. Give a larger budget=, {unit}, to let it think longer."
+        told = f"{tried}, and {more}. Give a larger budget=, {unit}, to let it think longer."
+        budget = self.tracker.budget.seconds
+        if self.startup < budget:
+            return told
+        return (
+            f"The budget of {budget:g} s was over before the first candidate was fitted, as a new "
+            f"process has to start TensorFlow, so only a few were. {told}"
+        )
 
 
 def failed_warps(fits: Sequence[LocalFit]) -> list[str]:

@@ -312,6 +312,14 @@ def test_log__tells_of_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         log.decide("search", lambda: 1)
 
 
+def test_clock__knows_what_was_before_the_folder_was_opened(tmp_path: Path) -> None:
+    with checkpointed(tmp_path, InOrder(), {}) as kept:
+        kept.has_run(100.0)
+        assert 100.0 <= kept.clock() < 150.0
+        kept.has_run(1.0)
+        assert kept.clock() >= 100.0
+
+
 def test_clock__goes_on_after_an_interruption(tmp_path: Path) -> None:
     kept = opened(tmp_path)
     kept._began -= 100.0

@@ -1,6 +1,7 @@
 """Tests of budgets."""
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from support.searches import Clock
 
 from vbks.errors import SettingsError
 from vbks.policies import BudgetPolicy
-from vbks.search.budget import Budget, BudgetTracker, budget_of
+from vbks.search.budget import Budget, BudgetTracker, beginning_of, budget_of
 
 POLICY = BudgetPolicy()
 FEW, CALL_COST = POLICY.few, POLICY.call_cost
@@ -62,6 +63,57 @@ def test_tracker__tries_a_few_whatever_the_budget() -> None:
     assert BudgetTracker(Budget(seconds=0.1)).affordable([100.0] * 100) == 1
 
 
+def test_budget_of__seconds_run_from_the_call_unless_they_ran_before() -> None:
+    for given in (60, Budget(seconds=60.0)):
+        budget = budget_of(given, 7.0)
+        assert budget == Budget(seconds=60.0)
+        assert beginning_of(budget) == 7.0
+    assert beginning_of(budget_of(Budget(seconds=60.0, began=3.0), 7.0)) == 3.0
+
+
+@pytest.mark.parametrize("budget", [None, Budget(seconds=60.0)])
+def test_beginning__is_now_if_nothing_is_said(budget: Budget | None) -> None:
+    before = time.perf_counter()
+    assert before <= beginning_of(budget) <= time.perf_counter()
+
+
+def test_tracker__what_was_before_it_counts_but_is_no_pace() -> None:
+    clock = Clock(now=6.0)
+    tracker = BudgetTracker(Budget(seconds=100.0), 0.0, clock)
+    assert tracker.seconds == 6.0
+    clock.now += 2.0 * together([1.0] * 4)
+    tracker.spend([1.0] * 4)
+    assert tracker.pace == pytest.approx(2.0)
+
+
+def test_tracker__graphs_of_the_first_call_are_no_pace_of_later_ones() -> None:
+    clock = Clock()
+    tracker = BudgetTracker(Budget(seconds=100.0), clock=clock, startup=5.0)
+    for extra in (5.0, 0.0):
+        clock.now += 2.0 * (extra + together([1.0] * 4))
+        tracker.spend([1.0] * 4)
+        assert tracker.pace == pytest.approx(2.0)
+    assert tracker.for_final_fits().startup == 0.0
+
+
+def test_tracker__spends_a_share_of_what_starting_leaves_at_first() -> None:
+    clock = Clock(now=60.0)
+    costs, pace = [0.1] * 1000, POLICY.first_pace
+    late = BudgetTracker(Budget(seconds=100.0), 0.0, clock, startup=10.0)
+    most = POLICY.first_share * (100.0 - 60.0 - pace * 10.0)
+    num = late.affordable(costs)
+    assert pace * together(costs[:num]) <= most < pace * together(costs[: num + 2])
+
+
+def test_tracker__over_before_the_first_call_a_few_are_tried_and_no_more() -> None:
+    clock = Clock(now=60.0)
+    tracker = BudgetTracker(Budget(seconds=10.0), 0.0, clock, startup=5.0)
+    assert tracker.affordable([0.2] * 100) == FEW
+    tracker.spend([0.2] * FEW)
+    assert tracker.affordable([0.2] * 100) == 0
+    assert tracker.for_final_fits().affordable([0.2]) == 0
+
+
 def test_tracker__learns_the_pace() -> None:
     clock = Clock()
     tracker = BudgetTracker(Budget(seconds=1000.0), clock=clock)
@@ -71,7 +123,8 @@ def test_tracker__learns_the_pace() -> None:
     assert tracker.pace == pytest.approx(3.0)
     left = 1000.0 - clock.now
     affordable = tracker.affordable([2.0] * 10_000)
-    assert 0.48 * left < 3.0 * together([2.0] * affordable) <= 0.5 * left
+    most = POLICY.share_at_once * left
+    assert 0.96 * most < 3.0 * together([2.0] * affordable) <= most
 
 
 def test_tracker__soon_forgets_a_slow_start() -> None:
@@ -90,7 +143,7 @@ def test_tracker__keeps_time_for_as_many_final_fits_as_may_be() -> None:
     tracker.spend([1.0] * 4)
     costs = [1.0] * 100
     free, kept = (together([1.0] * tracker.affordable(costs, r)) for r in ((), (10.0, 10.0, 20.0)))
-    assert free - kept == pytest.approx(0.5 * 20.0, abs=1.0)
+    assert free - kept == pytest.approx(POLICY.share_at_once * 20.0, abs=1.0)
     assert together([1.0] * tracker.affordable(costs, [50.0])) == free
 
 

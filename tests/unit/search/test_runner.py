@@ -103,7 +103,7 @@ def test_search__ends_in_time_with_most_of_it_used(seconds: float, speed: float)
     evaluator = Pretence(seconds=speed, first=1.0)
     found = search(Budget(seconds=seconds), evaluator, vbks.K144)
     state = run(found)
-    assert len(state.fits) >= 4
+    assert len(state.fits) >= (4 if seconds > 5.0 else 2)
     assert evaluator.clock.now <= max(1.1 * seconds, 1.0 + 4 * speed)
     assert state.ending or evaluator.clock.now >= 0.75 * seconds
     assert state.ending or found.untried
@@ -115,6 +115,29 @@ def test_search__tiny_budgets_give_an_answer() -> None:
     assert len(run(found).fits) == 4
     assert evaluator.calls == [4]
     assert len(found.untried) == 4
+
+
+def test_search__says_that_its_budget_was_over_when_it_began() -> None:
+    evaluator = Pretence(seconds=0.1)
+    evaluator.clock.now = 6.0
+    tracker = BudgetTracker(Budget(seconds=4.0), 0.0, evaluator.clock)
+    strategy, plan = FixedSpace(vbks.K144, WARPS), Plan(STAGE, STAGE)
+    found = SearchRunner(strategy, evaluator, plan, tracker)  # type: ignore[arg-type]
+    assert len(run(found).fits) == 2
+    assert found.notice().startswith(
+        "The budget of 4 s was over before the first candidate was fitted, as a new process has "
+        "to start TensorFlow, so only a few were. 2 candidates were tried in 6 s, of which "
+        "starting took 6 s, and "
+    )
+
+
+def test_search__says_how_much_of_its_time_was_spent_on_starting() -> None:
+    evaluator = Pretence(seconds=0.1)
+    evaluator.clock.now = 6.0
+    tracker = BudgetTracker(Budget(seconds=1000.0), 0.0, evaluator.clock)
+    found = SearchRunner(FixedSpace(SPACE, WARPS), evaluator, Plan(STAGE, STAGE), tracker)  # type: ignore[arg-type]
+    run(found)
+    assert found.notice().startswith("8 candidates were tried in 7 s, of which starting took 6 s: ")
 
 
 def test_search__cost_decides_how_many_are_fitted_together() -> None:
