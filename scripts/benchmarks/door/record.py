@@ -15,9 +15,12 @@ from typing import Any
 from benchmarks.door.figure import Context, Figure
 from benchmarks.door.workers import usable_cores
 
-__all__ = ["Line", "append", "line_of", "newest", "read"]
+__all__ = ["Line", "append", "commit_of", "line_of", "newest", "read"]
 
 PACKAGES = ("vbks", "tensorflow", "gpflow", "numpy")
+
+NO_RECORDS = ":(top,exclude)docs/benchmarks"
+"""All files but those that benchmarks write themselves."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Line:
     date: str
     left_out: tuple[str, ...] = ()
     commit: str = ""
-    """The commit of the code, with a + if there were changes to it; empty where nobody knows."""
+    """The commit of the code, with a + if it had changed since; empty where nobody knows."""
 
 
 def line_of(name: str, figures: Sequence[Figure], context: Context, seconds: float) -> Line:
@@ -49,15 +52,23 @@ def line_of(name: str, figures: Sequence[Figure], context: Context, seconds: flo
         quick=context.quick,
         date=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         left_out=tuple(context.left_out),
-        commit=_commit(),
+        commit=commit_of(Path(__file__).resolve().parent),
     )
 
 
-def _commit() -> str:
-    folder = Path(__file__).resolve().parent
-    describe = ("git", "describe", "--always", "--dirty=+", "--exclude=*")
+def commit_of(folder: Path) -> str:
+    """The commit of a checkout, with a + if anything but records and their pictures has changed."""
+    commit = _git(folder, "rev-parse", "--short", "HEAD")
+    changes = _git(folder, "status", "--porcelain", "--untracked-files=no", "--", ":/", NO_RECORDS)
+    return f"{commit}+" if commit and changes else commit
+
+
+def _git(folder: Path, *words: str) -> str:
+    """What git answers; nothing where it has no answer."""
     try:
-        found = subprocess.run(describe, cwd=folder, capture_output=True, text=True, check=True)
+        found = subprocess.run(
+            ("git", *words), cwd=folder, capture_output=True, text=True, check=True
+        )
     except (OSError, subprocess.CalledProcessError):
         return ""
     return found.stdout.strip()

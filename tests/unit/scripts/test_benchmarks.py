@@ -13,7 +13,7 @@ import pytest
 from benchmarks.door import Context, Figure, peak_memory
 from benchmarks.door.catalogue import catalogue
 from benchmarks.door.command import main
-from benchmarks.door.record import Line, read
+from benchmarks.door.record import Line, commit_of, read
 from benchmarks.door.session import RECORD, run
 from rich.console import Console
 
@@ -63,6 +63,23 @@ def test_record__is_read_as_it_was_written(tmp_path: Path) -> None:
     (line,) = read(tmp_path / RECORD)
     assert line.figures == tuple(FIGURES)
     assert isinstance(line.left_out, tuple)
+
+
+def test_commit__is_marked_for_changed_code_and_not_for_changed_records(tmp_path: Path) -> None:
+    code, record = tmp_path / "code.py", tmp_path / "docs" / "benchmarks" / RECORD
+    record.parent.mkdir(parents=True)
+    assert commit_of(tmp_path) == ""
+    for file in (code, record):
+        file.write_text("first")
+    author = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+    for words in (("init", "-q"), ("add", "."), (*author, "commit", "-qm", "first")):
+        subprocess.run(("git", *words), cwd=tmp_path, check=True)
+    commit = commit_of(code.parent)
+    assert len(commit) >= 7 and commit.isalnum()
+    record.write_text("second")
+    assert commit_of(tmp_path / "docs") == commit
+    code.write_text("second")
+    assert commit_of(tmp_path / "docs") == f"{commit}+"
 
 
 def test_run__draws_a_picture(tmp_path: Path) -> None:
