@@ -19,6 +19,7 @@ selection   what a user holds after a fit: candidates, belief, predictions, pict
 policies    numbers that trade time for quality
 config      every setting of a fit, in one value
 api         the one call, `vbks.fit`
+backtesting  forecasts of the past, beside baselines
 planning    what that call would do on many devices
 comparing   methods beside each other
 integrations  scikit-learn, TensorBoard
@@ -36,6 +37,7 @@ from vbks.version import __version__
 
 if TYPE_CHECKING:
     from vbks import (
+        backtesting,
         data,
         datasets,
         execution,
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
         weights,
     )
     from vbks.api import fit
+    from vbks.backtesting import backtest
     from vbks.comparing import compare
     from vbks.inference.paper import PaperSettings
     from vbks.integrations.sklearn import VBKSRegressor
@@ -80,6 +83,8 @@ __all__ = [
     "VbksError",
     "__version__",
     "average",
+    "backtest",
+    "backtesting",
     "compare",
     "data",
     "datasets",
@@ -103,6 +108,7 @@ __all__ = [
 ]
 
 _PACKAGES = (
+    "backtesting",
     "data",
     "datasets",
     "execution",
@@ -126,6 +132,7 @@ _HOMES = {
     "Selections": "selection",
     "VBKSRegressor": "integrations",
     "average": "selection.model_average",
+    "backtest": "backtesting",
     "compare": "comparing",
     "dry_run": "planning",
     "fit": "api",

@@ -57,6 +57,7 @@ LAYERS = (
     "selecting",
     "several_targets",
     "api",
+    "backtesting",
     "comparing planning",
     "integrations",
     "ui",

@@ -249,6 +249,9 @@ WITHOUT_BEHAVIOUR = {
 """Modules of names, types and numbers alone, of which there is nothing to test."""
 
 TESTED_THROUGH = {
+    "backtesting/plots": "backtesting/test_rolling",
+    "backtesting/results": "backtesting/test_rolling",
+    "backtesting/rows": "backtesting/test_rolling",
     "execution/chunk_files": "execution/test_checkpoint",
     "execution/run_context": "test_interrupted_fits",
     "inference/evidences": "inference/test_finalise",

@@ -1,0 +1,148 @@
+"""`vbks.backtest`: forecasts as they would have been made in the past, beside simple ones."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from vbks.api import fit
+from vbks.arrays import Array
+from vbks.backtesting.baselines import BASELINES, Baseline, make_baselines
+from vbks.backtesting.metrics import LEVELS, quantile_name, seasonal_scale
+from vbks.backtesting.origins import Fold, TimedRows, make_folds, read_timed_rows, usual_horizon
+from vbks.backtesting.results import OWN, Backtest
+from vbks.backtesting.rows import take_rows
+from vbks.backtesting.stats_models import QuantileForecast
+from vbks.errors import VbksError
+
+FOLDS = 3
+"""Forecasts that are repeated: each takes a whole fit."""
+
+
+def backtest(
+    X: Any,
+    y: Any,
+    *,
+    horizon: int | None = None,
+    folds: int = FOLDS,
+    step: int | None = None,
+    freq: Any = None,
+    season: int | None = None,
+    baselines: Sequence[str] = BASELINES,
+    tell: Callable[[str], None] = lambda text: None,
+    **settings: Any,
+) -> Backtest:
+    """Forecast the last rows of a series from those before, several times, and score the forecasts.
+
+    Each fold is a fit to all rows up to an origin, and a forecast of the ``horizon`` periods after
+    it, beside what simple methods expect of them.
+
+    Args:
+        X: the times [N] of rows, or inputs [N, D] of which one has dates; others are taken as known
+            in advance.
+        y: targets [N].
+        horizon: periods to forecast from each origin; by default a season.
+        folds: how many origins there are. The last is a horizon before the last row.
+        step: periods from one origin to the next; by default a horizon.
+        freq: the step from one period to the next, as in `Selection.forecast`.
+        season: periods after which a cycle repeats, for seasonal naive forecasts and MASE; by
+            default what the steps suggest: 12 for months, 24 for hours.
+        baselines: some of "naive", "seasonal naive", "AutoETS" and "AutoARIMA", the latter two by
+            the package `statsforecast`.
+        tell: called with a line of text as each fold begins.
+        settings: those of `vbks.fit`, such as ``budget``, which is that of each fold.
+    """
+    rows = read_timed_rows(X, y, freq, season)
+    horizon = usual_horizon(rows, folds) if horizon is None else horizon
+    parts = make_folds(rows, horizon, folds, horizon if step is None else step)
+    others, notices = make_baselines(baselines, rows.season)
+    predictions, fits = [], []
+    failures: dict[tuple[str, int], str] = {}
+    for number, fold in enumerate(parts, start=1):
+        origin = rows.times[fold.train].max()
+        tell(f"fold {number} of {len(parts)}: {len(fold.train)} rows up to {_told(origin)} ...")
+        found: dict[str, QuantileForecast] = {}
+        try:
+            found[OWN], what = _forecast(X, y, fold, {"progress": False, **settings})
+            fits.append({"fold": number, "origin": origin, **what})
+        except VbksError as error:
+            failures[OWN, number] = str(error)
+        simple, reasons = _baselines(others, rows, fold)
+        found |= simple
+        failures |= {(name, number): reason for name, reason in reasons.items()}
+        predictions += [_table(name, number, rows, fold, *found[name]) for name in found]
+    if not fits:
+        raise VbksError(f"no fold gave a forecast. {failures[OWN, 1]}")
+    return Backtest(
+        pd.concat(predictions, ignore_index=True),
+        pd.DataFrame(fits),
+        pd.DataFrame({rows.time_name: rows.times, rows.target_name: rows.y}),
+        horizon,
+        rows.season,
+        rows.step,
+        (*rows.notices, *notices),
+        failures,
+    )
+
+
+def _forecast(
+    X: Any, y: Any, fold: Fold, settings: dict[str, Any]
+) -> tuple[QuantileForecast, dict[str, Any]]:
+    """What a fit to the rows of a fold expects of those after, and what it has chosen."""
+    noise, known = settings.pop("noise_variance", None), {}
+    if noise is not None:
+        settings["noise_variance"] = take_rows(noise, fold.train)
+        known["noise_variance"] = take_rows(noise, fold.test)
+    began = time.perf_counter()
+    selection = fit(take_rows(X, fold.train), take_rows(y, fold.train), **settings)
+    what = {
+        "rows": len(fold.train),
+        "kernel": str(selection.best.expression),
+        "warp": selection.best.warp.name,
+        "probability": float(selection.probabilities.max()),
+        "seconds": time.perf_counter() - began,
+    }
+    Xnew = take_rows(X, fold.test)
+    mean, _ = selection.predict_y(Xnew, **known)
+    return (mean, selection.predict_quantiles(Xnew, LEVELS, **known)), what
+
+
+def _baselines(
+    others: dict[str, Baseline], rows: TimedRows, fold: Fold
+) -> tuple[dict[str, QuantileForecast], dict[str, str]]:
+    """What the baselines expect in a fold, and why some have failed."""
+    series = rows.series(fold.train)
+    ahead = rows.periods[fold.test] - rows.periods[fold.train].max()
+    found, reasons = {}, {}
+    for name, baseline in others.items():
+        try:
+            found[name] = baseline(series, ahead, rows.season)
+        except Exception as error:  # what models of other packages raise
+            reasons[name] = " ".join(str(error).split()) or type(error).__name__
+    return found, reasons
+
+
+def _table(
+    name: str, number: int, rows: TimedRows, fold: Fold, mean: Array, quantiles: Array
+) -> pd.DataFrame:
+    """Predictions of one model in one fold, a row each."""
+    columns = {
+        "model": name,
+        "fold": number,
+        "origin": rows.times[fold.train].max(),
+        "time": rows.times[fold.test],
+        "horizon": fold.horizons,
+        "observed": rows.y[fold.test],
+        "scale": seasonal_scale(rows.series(fold.train), rows.season),
+        "mean": mean,
+    }
+    named = zip(map(quantile_name, LEVELS), quantiles.T, strict=True)
+    return pd.DataFrame({**columns, **dict(named)})
+
+
+def _told(time: Any) -> str:
+    return f"{pd.Timestamp(time):%Y-%m-%d}" if isinstance(time, np.datetime64) else f"{time:g}"
