@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +12,14 @@ import pandas as pd
 
 from vbks.api import fit
 from vbks.arrays import Array, Rows
+from vbks.backtesting.held_out import naive_errors
+from vbks.backtesting.rows import take_rows
 from vbks.data.training import prepare
 from vbks.errors import SettingsError, VbksError
 from vbks.search.budget import Budget
 from vbks.search.methods import METHODS
+from vbks.selection.leaderboard import errors_of
+from vbks.selection.new_inputs import read_new_inputs
 from vbks.selection.selection import Selection
 
 if TYPE_CHECKING:
@@ -36,16 +40,20 @@ class MethodComparison:
 
     ``table`` has a row for every kernel that was the best of a method for a while, and a last one
     for its answer; BIC is of the rows that were learned from, the errors of those held out.
-    ``failures`` are methods that gave no answer, with the reasons.
+    ``failures`` are methods that gave no answer, with the reasons. ``baselines`` are errors of
+    naive forecasts, where rows are a series that was to be forecast.
     """
 
     table: pd.DataFrame
     failures: dict[str, str]
+    baselines: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(COLUMNS)))
 
     @property
     def answers(self) -> pd.DataFrame:
-        """The last row of each method."""
-        return self.table.groupby("method", sort=False).tail(1).reset_index(drop=True)
+        """The last row of each method, and the baselines."""
+        last = self.table.groupby("method", sort=False).tail(1)
+        whole = [last, self.baselines] if len(self.baselines) else [last]
+        return pd.concat(whole, ignore_index=True)
 
     def plot(self) -> Figure:
         """BIC of the best kernel and error on held-out rows against time."""
@@ -60,7 +68,12 @@ class MethodComparison:
             panel.set_xlabel("seconds")
             panel.set_title(label, fontsize="medium")
             panel.grid(alpha=0.3)
+        for style, (_, row) in zip((":", "--"), self.baselines.iterrows(), strict=False):
+            panels[1].axhline(row["rmse"], color="grey", linestyle=style, label=row["method"])
         panels[0].legend(fontsize="small")
+        if num := len(self.baselines):
+            lines, labels = panels[1].get_legend_handles_labels()
+            panels[1].legend(lines[-num:], labels[-num:], fontsize="small")
         panels[1].set_yscale("log")
         return canvas
 
@@ -79,13 +92,16 @@ def compare(
     """Let methods search for kernels, each with the same budget, and score what they find.
 
     With one input the rows at its end are held out, so that methods have to forecast; with several,
-    rows at random. Settings are those of `vbks.fit`.
+    rows at random. Where rows are evenly spaced in time, naive forecasts of the same rows are
+    beside them. Settings are those of `vbks.fit`.
     """
     unknown = [name for name in methods if name not in METHODS]
     if unknown or not methods:
         wrong = f"'{unknown[0]}' is no method" if unknown else "there is no method to compare"
         raise SettingsError(f"{wrong}. Known: {', '.join(METHODS)}.")
-    train, test = _split(X, y, test_share, seed)
+    places = _places(X, y, test_share, seed)
+    targets = np.ravel(np.asarray(y, float))
+    train, test = ((take_rows(X, rows), targets[rows]) for rows in places)
     # The first to use them would wait for graphs that all methods share.
     fit(*train, space=("SE",), warps=("identity",), restarts=1, progress=False)
     found, failures = [], {}
@@ -99,14 +115,15 @@ def compare(
             failures[name] = str(error)
     if not found:
         raise VbksError(f"no method gave an answer. {next(iter(failures.values()))}")
-    return MethodComparison(pd.concat(found, ignore_index=True), failures)
+    table = pd.concat(found, ignore_index=True)
+    return MethodComparison(table, failures, _baselines(X, y, *places))
 
 
 Table = tuple[Any, Array]
 
 
-def _split(X: Any, y: Any, share: float, seed: int) -> tuple[Table, Table]:
-    """Rows to learn from and rows to predict."""
+def _places(X: Any, y: Any, share: float, seed: int) -> tuple[Rows, Rows]:
+    """Places of the rows to learn from and of those to predict."""
     if not 0 < share < 1:
         raise SettingsError(f"the share of rows held out is {share}, expected between 0 and 1.")
     rows = prepare((X, y))
@@ -116,14 +133,14 @@ def _split(X: Any, y: Any, share: float, seed: int) -> tuple[Table, Table]:
         order = np.argsort(inputs[:, 0], kind="stable")
     else:
         order = np.random.default_rng(seed).permutation(rows.num_rows)
-    train, test = np.sort(order[:-num_test]), np.sort(order[-num_test:])
-    targets = np.ravel(np.asarray(y, float))
-    return (_take(X, train), targets[train]), (_take(X, test), targets[test])
+    return np.sort(order[:-num_test]), np.sort(order[-num_test:])
 
 
-def _take(X: Any, places: Rows) -> Any:
-    """Some of the rows, with the names of their columns."""
-    return X.iloc[places] if hasattr(X, "iloc") else np.asarray(X)[places]
+def _baselines(X: Any, y: Any, train: Rows, test: Rows) -> pd.DataFrame:
+    """A row for each naive forecast of the rows that are held out."""
+    errors = naive_errors(X, y, train, test)
+    rows = [(name, 0.0, 0, "", "", np.nan, *found) for name, found in errors.items()]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def _scored(name: str, selection: Selection, test: Table, seconds: float) -> pd.DataFrame:
@@ -151,6 +168,5 @@ def _bic(selection: Selection) -> float:
 def errors_on(selection: Selection, test: Table) -> tuple[float, float]:
     """Root mean squared error, and mean negative log density."""
     X, y = test
-    mean, _ = selection.predict_y(X)
-    density = selection.predict_log_density((X, y))
-    return float(np.sqrt(np.mean((mean - y) ** 2))), -float(np.mean(density))
+    targets = np.asarray(y, float).reshape(-1)
+    return errors_of(selection.mixture, read_new_inputs(selection, X), targets)

@@ -31,7 +31,7 @@ def race() -> MethodComparison:
 def test_compare__has_rows_on_the_way_and_an_answer_for_each_method() -> None:
     found = race()
     assert tuple(found.table.columns) == COLUMNS
-    assert list(found.answers["method"]) == ["random", "cks"]
+    assert list(found.answers["method"]) == ["random", "cks", "naive"]
     for _, rows in found.table.groupby("method"):
         assert rows["seconds"].is_monotonic_increasing
         assert len(rows) >= 2
@@ -54,7 +54,11 @@ def test_compare__holds_out_the_end_of_a_single_input() -> None:
         tell=told.append, **QUICK,
     )  # fmt: skip
     assert told == ["random"]
-    assert len(found.answers) == 1
+    assert set(found.table["method"]) == {"random"}
+    held_out = rows.sort_values("x")[-8:]["y"]
+    last = rows.sort_values("x")["y"].iloc[-9]
+    (naive,) = found.baselines["rmse"]
+    assert naive == pytest.approx(np.sqrt(np.mean((held_out - last) ** 2)))
 
 
 def test_compare__draws_a_line_for_each_method() -> None:
@@ -62,6 +66,8 @@ def test_compare__draws_a_line_for_each_method() -> None:
     labels = [text.get_text() for text in canvas.axes[0].get_legend().get_texts()]
     assert labels == ["random", "cks"]
     assert "RMSE" in canvas.axes[1].get_title()
+    labels = [text.get_text() for text in canvas.axes[1].get_legend().get_texts()]
+    assert labels == ["naive"]
 
 
 def test_compare__refuses_what_it_does_not_know() -> None:

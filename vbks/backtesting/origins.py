@@ -20,6 +20,9 @@ LEAST_ROWS = 10
 HORIZON_SHARE = 0.1
 """Share of the periods that is forecast where there is no season to say how many."""
 
+ROW = "row"
+"""What a step is called where rows are not evenly spaced."""
+
 UNKNOWN_SEASON = (
     "It is not known after how many steps a season repeats, so that there is no seasonal naive "
     "forecast, and MASE is against the last value. Give season=, such as 12, where there is one."
@@ -80,7 +83,7 @@ def read_timed_rows(X: Any, y: Any, freq: Any = None, season: int | None = None)
         periods, step, usual = steps.periods(x), steps.name, steps.season
     except DataError as error:
         notices.append(f"Horizons are counted in rows, as {error}")
-        periods, step, usual = np.unique(x, return_inverse=True)[1], "row", None
+        periods, step, usual = np.unique(x, return_inverse=True)[1], ROW, None
     if season is None and usual is None:
         notices.append(UNKNOWN_SEASON)
     return TimedRows(

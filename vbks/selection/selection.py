@@ -32,6 +32,7 @@ from vbks.selection import (
     updates,
 )
 from vbks.selection import forecast as forecasts
+from vbks.selection import leaderboard as leaderboards
 from vbks.selection.forecast import Forecast
 from vbks.selection.new_inputs import read_new_inputs
 from vbks.selection.record import SelectionRecord
@@ -77,6 +78,15 @@ class Selection(SelectionRecord):
         at most. The columns of `KINDS` have what other ways of weighing say.
         """
         return belief_tables.belief_table(self)
+
+    def leaderboard(self, data: tuple[Any, Any] | None = None) -> pd.DataFrame:
+        """A table of the average and of each candidate, best first, with how well it predicts.
+
+        ``left_out`` is the mean log density of rows given all others, where rows are few enough for
+        it to be cheap. With rows ``data`` = (X, y) that were held out, there are their ``rmse`` and
+        ``nlpd``, by which the table is sorted then. ``seconds`` are those of the fit.
+        """
+        return leaderboards.leaderboard(self, data)
 
     @cached_property
     def structures(self) -> pd.DataFrame:

@@ -77,13 +77,14 @@ def answers_table(answers: pd.DataFrame) -> Table:
     for name in ("candidates", "BIC", "test RMSE", "test NLPD", "seconds"):
         table.add_column(name, justify="right")
     for _, row in answers.iterrows():
+        is_baseline = not row["candidates"]
         table.add_row(
             row["method"],
             Text(row["kernel"]),
-            str(row["candidates"]),
-            f"{row['bic']:.1f}",
+            "" if is_baseline else str(row["candidates"]),
+            "" if is_baseline else f"{row['bic']:.1f}",
             f"{row['rmse']:.4g}",
             f"{row['nlpd']:.3f}",
-            f"{row['seconds']:.0f}",
+            "" if is_baseline else f"{row['seconds']:.0f}",
         )
     return table
