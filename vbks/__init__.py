@@ -16,6 +16,7 @@ execution   where candidates are fitted: devices, Ray, a folder that keeps finis
 weights     beliefs over what was fitted, and weights of predictions
 search      searches that propose candidates, and the budget they keep to
 selection   what a user holds after a fit: candidates, belief, predictions, pictures, files
+report      what a selection says, as one page for people and as JSON
 policies    numbers that trade time for quality
 config      every setting of a fit, in one value
 api         the one call, `vbks.fit`

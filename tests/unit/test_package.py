@@ -54,6 +54,8 @@ LAYERS = (
     "search.methods",
     "config",
     "preparing selection",
+    "report",
+    "selection.selection selection.loading selection.paper selection.selections",
     "selecting",
     "several_targets",
     "api",

@@ -39,6 +39,9 @@ ADDED = {"target_name": None}
 
 PLAIN_FILE, ARRAY_FILE = "selection.json", "arrays.npz"
 
+REPORTS = ("report.html", "report.json")
+"""Reports that a folder may hold beside a selection, which are of it and go with it."""
+
 
 def save(selection: SelectionRecord, folder: FolderPath) -> None:
     """Write a selection to a folder, which may hold an earlier one but nothing else."""
@@ -72,7 +75,7 @@ def _refuse_to_replace(target: Path) -> None:
         raise FileError(f"'{target}' is not a folder. Give the path of a new folder.")
     names = sorted(path.name for path in target.iterdir())
     for name in names:
-        if name not in (PLAIN_FILE, ARRAY_FILE):
+        if name not in (PLAIN_FILE, ARRAY_FILE, *REPORTS):
             raise FileError(
                 f"the folder '{target}' holds '{name}', which is no part of a selection and would "
                 "be lost. Give the path of a new folder."

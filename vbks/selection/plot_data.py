@@ -60,7 +60,7 @@ class PredictedRows:
 
 def predicted_curve(record: SelectionRecord, Xnew: Any = None) -> PredictedCurve:
     """The prediction over the only input: a little beyond the data, or at Xnew."""
-    X, y = _rows(record, MOST_POINTS)
+    X, y = rows_of(record, MOST_POINTS)
     inputs = _grid(X[:, 0]) if Xnew is None else read_inputs(Xnew).X[:, 0].astype(np.float64)
     order = np.argsort(inputs)
     found = record.mixture.predict_quantiles(inputs, LEVELS).numpy()
@@ -81,7 +81,7 @@ def predicted_rows(record: SelectionRecord, Xnew: Any = None) -> PredictedRows:
             f"Xnew can be drawn over one input, and there are {record.num_inputs}. Leave it "
             "out to see predictions against targets, or call predict_quantiles."
         )
-    X, y = _rows(record, MOST_BARS)
+    X, y = rows_of(record, MOST_BARS)
     quantiles = record.mixture.predict_quantiles(X, LEVELS).numpy()
     return PredictedRows(y, quantiles, record.target_name or "target")
 
@@ -115,8 +115,11 @@ def _trace_of_steps(record: SelectionRecord) -> pd.DataFrame | None:
     return pd.DataFrame(values, index=pd.Index(steps, name="step"), columns=names)
 
 
-def _rows(record: SelectionRecord, most: int) -> tuple[Array, Array]:
-    """Rows in the user's units: all, or ``most`` at random."""
+def rows_of(record: SelectionRecord, most: int) -> tuple[Array, Array]:
+    """Rows in the user's units: all, or ``most`` at random.
+
+    A mean function is added to their targets again.
+    """
     source = record.data[record.best.warp].source
     X, y = source.sample(most, np.random.default_rng(0))
     mean = record.mean_function

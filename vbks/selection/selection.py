@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from gpflow.models import GPR, SGPR, SVGP
     from matplotlib.axes import Axes
 
+    from vbks.report.content import Report
+
 SIMILARITY_POINTS = 200
 """Predictions of kernels are compared at this many rows unless other inputs are given."""
 
@@ -346,6 +348,25 @@ class Selection(SelectionRecord):
         After a fit as in the VBKS paper it is against the steps of its training.
         """
         return plots.plot_trace(plot_data.trace_of(self), ax, num_candidates)
+
+    # The report
+
+    def report(self, path: Any = None) -> Report:
+        """All that there is to say, as plain values and, with a path, in a file for people.
+
+        "report.html" is one page that needs nothing else; "report.json" has the same content.
+        """
+        from vbks.report import report_of, write_report
+
+        found = report_of(self)
+        if path is not None:
+            write_report(found, path)
+        return found
+
+    def _repr_html_(self) -> str:
+        from vbks.report import brief_report_of, notebook_of
+
+        return notebook_of(brief_report_of(self))
 
     # Files
 

@@ -12,9 +12,10 @@ from vbks.ui.commands.compare import compare
 from vbks.ui.commands.demo import demo
 from vbks.ui.commands.fit import fit
 from vbks.ui.commands.predict import predict
+from vbks.ui.commands.report import report
 from vbks.version import __version__
 
-COMMANDS = (fit, predict, compare, demo)
+COMMANDS = (fit, predict, report, compare, demo)
 """All commands in the order of the help, each from a module of its own, called as it is."""
 
 app = typer.Typer(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
@@ -17,17 +20,24 @@ HELD_OUT = 24
 QUANTILES = (0.05, 0.5, 0.95)
 
 
-def run(budget: float, seed: int) -> None:
-    """Fit all but the last months, and print the belief and a forecast of them beside the truth."""
+def run(budget: float, seed: int, page: Path) -> None:
+    """Fit all but the last months, print a forecast of them beside the truth, and write a report.
+
+    The belief is printed, too.
+    """
     series = airline()
-    X, Xnew = series.X[:-HELD_OUT], series.X[-HELD_OUT:]
+    years = pd.DataFrame(series.X, columns=["year"])
+    X, Xnew = years[:-HELD_OUT], years[-HELD_OUT:]
     y, truth = series.y[:-HELD_OUT], series.y[-HELD_OUT:]
-    selection = fit(X, y, budget=budget, seed=seed)
+    selection = fit(X, pd.Series(y, name="passengers (thousands)"), budget=budget, seed=seed)
     console = Console()
     console.print(belief_table(selection))
     for notice in selection.notices:
         console.print(f"- {notice}", markup=False, highlight=False)
-    console.print(_forecast_table(Xnew[:, 0], truth, selection.predict_quantiles(Xnew, QUANTILES)))
+    quantiles = selection.predict_quantiles(Xnew, QUANTILES)
+    console.print(_forecast_table(series.X[-HELD_OUT:, 0], truth, quantiles))
+    selection.report(page)
+    console.print(f"The report is in {page}.", markup=False, highlight=False, soft_wrap=True)
 
 
 def _forecast_table(years: Array, truth: Array, quantiles: Array) -> Table:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import gettempdir
 from typing import Annotated
 
 import typer
 
+from vbks.ui.commands.report import refuse_other_endings
 from vbks.ui.options import Seed
 from vbks.ui.tensorflow import import_tensorflow
 
-DEMO_SECONDS = 60.0
+DEMO_SECONDS = 30.0
 """Budget of the demonstration: enough to find the kernels that forecast it well."""
 
 
@@ -17,11 +20,20 @@ def demo(
     budget: Annotated[
         float, typer.Option(min=1.0, metavar="SECONDS", help="How long to search.")
     ] = DEMO_SECONDS,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The report. By default in the folder for temporaries."),
+    ] = None,
     seed: Seed = 0,
 ) -> None:
     """Forecast two years of airline passengers."""
+    page = Path(gettempdir()) / "vbks-demo" / "report.html" if out is None else out
+    if out is None:
+        page.parent.mkdir(exist_ok=True)
+    else:
+        refuse_other_endings(page)
     typer.echo(f"Fitting ten years of airline passengers, for about {budget:.0f} seconds ...")
     import_tensorflow()
     from vbks.ui.demo import run
 
-    run(budget, seed)
+    run(budget, seed, page)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from vbks.errors import SettingsError
+from vbks.ui.commands.report import write_reports
 from vbks.ui.options import InputColumns, MethodName, Seed, TargetColumn, space_of
 from vbks.ui.paths import refuse_existing, refuse_unusable
 from vbks.ui.tensorflow import import_tensorflow
@@ -69,6 +70,9 @@ def fit(
         typer.Option(metavar="FOLDER", help="Keep finished work there, to go on after a stop."),
     ] = None,
     seed: Seed = 0,
+    report: Annotated[
+        bool, typer.Option(help="Write a page for people about it into the folder, too.")
+    ] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier selection.")] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print every setting and policy, and fit nothing.")
@@ -119,6 +123,8 @@ def fit(
     _print_belief(selection)
     selection.save(folder)
     typer.echo(f"Saved to {folder}. To predict: vbks predict {folder} new.csv")
+    if report:
+        write_reports(selection, folder)
 
 
 def _explain(settings: dict[str, Any]) -> None:

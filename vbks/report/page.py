@@ -1,0 +1,93 @@
+"""The page of a report: one HTML file without a request, whose texts from data are escaped."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from typing import TypeVar
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from vbks.report.content import Report
+from vbks.report.figures.curve import curve_figure, series_figure
+from vbks.report.figures.frame import NARROW, WIDE, Size
+from vbks.report.figures.marks import compared_figure, history_figure, probability_bar
+from vbks.words.numerals import fixed, percent
+
+Data = TypeVar("Data")
+
+SQUARE, SQUARE_NARROW = Size(440, 400), Size(336, 320)
+"""Predictions beside targets have axes of about one length."""
+
+LOW_WIDE, LOW_NARROW = Size(346, 190), Size(336, 190)
+"""Effects of inputs stand side by side where there is room."""
+
+
+def page_of(report: Report) -> str:
+    """The report as a page of HTML, with everything it needs inside."""
+    style, script = _source("style.css"), _source("script.js")
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    page = _environment().get_template("report.html")
+    return page.render(
+        report=report, style=Markup(style), script=Markup(script), policy=policy, **_FIGURES
+    )
+
+
+def notebook_of(report: Report) -> str:
+    """A compact piece of the report for a notebook: the summary and the belief."""
+    return (
+        _environment().get_template("notebook.html").render(report=report, warnings=report.warnings)
+    )
+
+
+def for_both(
+    draw: Callable[[Data, Size, str], Markup], wide: Size = WIDE, narrow: Size = NARROW
+) -> Callable[[Data, str], Markup]:
+    """A figure in two sizes, of which the page shows the one that fits."""
+
+    def drawn(data: Data, label: str) -> Markup:
+        pair = Markup('<div class="wide">{}</div><div class="narrow">{}</div>')
+        return pair.format(draw(data, wide, label), draw(data, narrow, label))
+
+    return drawn
+
+
+_FIGURES = {
+    "curve": for_both(curve_figure),
+    "effect": for_both(series_figure, LOW_WIDE, LOW_NARROW),
+    "compared": for_both(compared_figure, SQUARE, SQUARE_NARROW),
+    "history": for_both(history_figure),
+    "bar": probability_bar,
+}
+
+
+@cache
+def _environment() -> Environment:
+    loader = PackageLoader("vbks.report", "templates")
+    made = Environment(
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["percent"] = percent
+    made.filters["fixed"] = fixed
+    made.tests["missing"] = lambda section: hasattr(section, "reason")
+    return made
+
+
+def _source(name: str) -> str:
+    source, _, _ = _environment().loader.get_source(_environment(), name)  # type: ignore[union-attr]
+    return source
+
+
+def _hash(text: str) -> str:
+    """What a Content-Security-Policy calls an inline style or script by."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

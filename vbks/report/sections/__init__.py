@@ -1,0 +1,1 @@
+"""Sections of the report: what each says, in texts and numbers."""
