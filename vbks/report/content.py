@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from vbks.errors import VbksError
-from vbks.report.labels import Labels, labels_of
+from vbks.report.labels import Labels, labels_of, printable
 from vbks.report.sections.belief import Belief, belief_of
 from vbks.report.sections.effects import Effects, effects_of
 from vbks.report.sections.method import Method, method_of
@@ -78,9 +78,9 @@ def attempt(build: Callable[[], Section]) -> Section | Missing:
     try:
         return build()
     except VbksError as error:
-        return Missing(str(error))
+        return Missing(printable(str(error)))
     except Exception as error:  # what breaks one section must not lose the others
-        return Missing(f"{type(error).__name__}: {error}")
+        return Missing(printable(f"{type(error).__name__}: {error}"))
 
 
 def title_of(labels: Labels) -> str:

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-import numpy as np
-
-from vbks.arrays import Array
-from vbks.parts.axes import axes_of_data
+from vbks.inference.result import LocalFit
 from vbks.report.figures.curve import told_place
 from vbks.report.figures.scales import AxisKind, date_form, dated
+from vbks.selection.axes import axes_of
 from vbks.selection.missing_rows import MissingRows
 from vbks.selection.plot_data import rows_of
+from vbks.selection.readings import reading_of
 from vbks.selection.record import SelectionRecord
-from vbks.words import Axes
+from vbks.words import Axes, Axis
 
 MOST_ROWS = 2000
 """Up to this many rows are read for the report; of more rows, a random sample is."""
 
 CALENDAR = (1000.0, 3000.0)
 """Numbers in years between these are written as years of the calendar."""
+
+DAYS = "%Y-%m-%d"
+"""How dates are written where rows do not say how fine they are."""
 
 UNSEEN = ("Cc", "Cf", "Cs", "Co")
 """Categories of characters that steer terminals, turn the direction of writing, or are none."""
@@ -37,12 +39,8 @@ class Labels:
     """What `vbks.words` has to know of them."""
     ends: tuple[tuple[float, float], ...]
     """The lowest and the highest value of each input."""
-    date_form: str = "%Y-%m-%d"
+    date_form: str = DAYS
     """How dates are written: as fine as they are in the data."""
-
-    def axes_under(self, warp: str) -> Axes:
-        """The axes for a candidate under some warp."""
-        return replace(self.axes, warp=warp)
 
     def place(self, value: float, number: int = 0) -> str:
         """A value of an input as a text: a date, a year, or a number."""
@@ -56,20 +54,21 @@ def labels_of(record: SelectionRecord) -> Labels:
     given = record.feature_names or ("",) * record.num_inputs
     names = tuple(map(printable, given))
     target = printable(record.target_name or "")
-    if isinstance(record.rows.source, MissingRows):
-        units = record.rows.units
-        X = np.stack([units.x_mean - 2 * units.x_scale, units.x_mean + 2 * units.x_scale])
-    else:
-        X, _ = rows_of(record, MOST_ROWS)
-    axes = axes_of_data(X, names, record.time_inputs, target, record.best.warp.name)
+    axes = axes_of(record)
     alone = len(names) == 1
     shown = tuple(
         name or ("input" if alone else f"input {number}") for number, name in enumerate(names, 1)
     )
-    kinds = tuple(_kind(record, axes, place, X[:, place]) for place in range(len(names)))
-    ends = tuple((float(x.min()), float(x.max())) for x in X.T)
-    form = date_form(X[:, record.time_inputs[0]]) if record.time_inputs else "%Y-%m-%d"
-    return Labels(shown, kinds, target or "target", axes, ends, form)
+    kinds = tuple(
+        _kind(axis, place in record.time_inputs) for place, axis in enumerate(axes.inputs)
+    )
+    ends = tuple((axis.low or 0.0, axis.high or 0.0) for axis in axes.inputs)
+    return Labels(shown, kinds, target or "target", axes, ends, _date_form(record))
+
+
+def told_candidate(fit: LocalFit, record: SelectionRecord, labels: Labels) -> str:
+    """What a candidate is made of, in a few words."""
+    return printable(reading_of(fit, labels.axes, record.data[fit.warp].units))
 
 
 def printable(text: str) -> str:
@@ -78,10 +77,17 @@ def printable(text: str) -> str:
     return "".join(sign for sign in seen if unicodedata.category(sign) not in UNSEEN)
 
 
-def _kind(record: SelectionRecord, axes: Axes, place: int, values: Array) -> AxisKind:
-    if place in record.time_inputs:
+def _kind(axis: Axis, is_date: bool) -> AxisKind:
+    if is_date:
         return "date"
-    axis = axes[place + 1]
     in_years = axis.is_time and (axis.unit or "").startswith("year")
-    is_calendar = CALENDAR[0] <= values.min() and values.max() <= CALENDAR[1]
-    return "year" if in_years and is_calendar else "number"
+    low, high = axis.low or 0.0, axis.high or 0.0
+    return "year" if in_years and CALENDAR[0] <= low and high <= CALENDAR[1] else "number"
+
+
+def _date_form(record: SelectionRecord) -> str:
+    """How dates are written: as fine as they are in the rows."""
+    if not record.time_inputs or isinstance(record.rows.source, MissingRows):
+        return DAYS
+    X, _ = rows_of(record, MOST_ROWS)
+    return date_form(X[:, record.time_inputs[0]])

@@ -35,6 +35,8 @@ class Curve:
     bands: tuple[Numbers, Numbers, Numbers, Numbers, Numbers]
     data: Points
     end: float | None = None
+    told: tuple[tuple[int, str], ...] = ()
+    """Numbers of the places in ``grid`` that rows or forecasts are at, and how they are written."""
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,9 @@ PLAIN_FILE, ARRAY_FILE = "selection.json", "arrays.npz"
 REPORTS = ("report.html", "report.json")
 """Reports that a folder may hold beside a selection, which are of it and go with it."""
 
+REPORT_KIND = b"vbks report"
+"""What tells our reports from files of the same name, among the first bytes."""
+
 
 def save(selection: SelectionRecord, folder: FolderPath) -> None:
     """Write a selection to a folder, which may hold an earlier one but nothing else."""
@@ -75,7 +78,7 @@ def _refuse_to_replace(target: Path) -> None:
         raise FileError(f"'{target}' is not a folder. Give the path of a new folder.")
     names = sorted(path.name for path in target.iterdir())
     for name in names:
-        if name not in (PLAIN_FILE, ARRAY_FILE, *REPORTS):
+        if name not in (PLAIN_FILE, ARRAY_FILE) and not _is_report(target / name):
             raise FileError(
                 f"the folder '{target}' holds '{name}', which is no part of a selection and would "
                 "be lost. Give the path of a new folder."
@@ -93,6 +96,13 @@ def _is_selection(folder: Path) -> bool:
     except FileError:
         return False
     return True
+
+
+def _is_report(file: Path) -> bool:
+    if file.name not in REPORTS or not file.is_file():
+        return False
+    with open(file, "rb") as stream:
+        return REPORT_KIND in stream.read(500)
 
 
 def _write(folder: Path, plain: dict[str, Any], arrays: dict[str, Array]) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from vbks.ui import cli
 
-SMALL = ("--space", "SE, LIN", "--warps", "identity")
+SMALL = ("--space", "SE, LIN", "--warps", "identity", "--no-report")
 
 
 @pytest.fixture

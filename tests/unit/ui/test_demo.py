@@ -6,7 +6,7 @@ from vbks.ui import demo
 from vbks.ui.cli import app
 
 
-def test_demo__prints_the_belief_and_a_forecast_beside_the_truth(monkeypatch):
+def test_demo__prints_a_forecast_beside_the_truth_and_writes_a_report(monkeypatch, tmp_path):
     fit = demo.fit
     monkeypatch.setattr(
         demo,
@@ -15,8 +15,10 @@ def test_demo__prints_the_belief_and_a_forecast_beside_the_truth(monkeypatch):
             X, y, space=("SE * PER + LIN", "SE"), warps=("log",), restarts=2, seed=seed
         ),
     )
-    done = CliRunner().invoke(app, ["demo"])
+    done = CliRunner().invoke(app, ["demo", "--out", str(tmp_path / "page.html")])
     assert done.exit_code == 0, done.output
+    assert f"The report is in {tmp_path / 'page.html'}." in done.output
+    assert "<h1>passengers (thousands) by year</h1>" in (tmp_path / "page.html").read_text()
     assert "The best of 2 candidates" in done.output
     months = re.findall(r"(19\d\d-\d\d) *│ *(\d+) *│ *(\d+) *│ *(\d+) to (\d+)", done.output)
     assert [months[0][0], months[-1][0], len(months)] == ["1959-01", "1960-12", 24]

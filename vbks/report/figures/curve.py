@@ -104,19 +104,24 @@ def _pointer(inside: Frame) -> Markup:
 
 def _hover(curve: Curve, inside: Frame) -> str:
     """Places in pixels and what is said there, for the script of the page."""
-    chosen = np.unique(np.linspace(0, len(curve.grid) - 1, HOVERED).astype(int))
     low, lower, median, upper, high = curve.bands
     decimals = decimals_for(float(np.ptp(curve.data.y)) or 1.0, HOVER_DIGITS)
-    told = [
-        [
+    observed = dict(zip(curve.data.x, curve.data.y, strict=True))
+    every = max(1, len(curve.grid) // HOVERED)
+    unnamed = (
+        (i, told_place(curve.grid[i], curve.kind, curve.grid))
+        for i in range(0, len(curve.grid), every)
+    )
+    told = []
+    for i, place in curve.told or unnamed:
+        data = observed.get(curve.grid[i])
+        told.append([
             round(float(inside.x(curve.grid[i])), 1),
-            f"{told_place(curve.grid[i], curve.kind, curve.grid)}: "
+            f"{place}: {'' if data is None else f'data {fixed(data, decimals)}, '}"
             f"median {fixed(median[i], decimals)}, "
             f"50 % {fixed(lower[i], decimals)} to {fixed(upper[i], decimals)}, "
             f"90 % {fixed(low[i], decimals)} to {fixed(high[i], decimals)}",
-        ]
-        for i in chosen
-    ]
+        ])  # fmt: skip
     return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -103,10 +103,12 @@ def instant(days: float) -> datetime:
 def numbers_alike(values: list[float]) -> list[str]:
     """Numbers with as many digits after the point as tell them apart, the same for all."""
     gaps = np.diff(sorted(values))
-    step = float(np.min(gaps)) if len(gaps) else 1.0
-    decimals = max(0, -math.floor(math.log10(step) + 1e-9)) if step > 0 else 0
-    if step > 0 and abs(round(step, decimals) - step) > 1e-9 * step:
-        decimals += 1
+    step = float(np.min(gaps)) if len(gaps) else abs(values[0] if values else 0.0)
+    if step <= 0:
+        return [fixed(value, 0) for value in values]
+    largest = math.floor(math.log10(step))
+    tried = range(-largest, 12 - largest)
+    decimals = next((d for d in tried if abs(round(step, d) - step) < 1e-9 * step), 0)
     return [fixed(value, decimals) for value in values]
 
 

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vbks.inference.result import LocalFit
-from vbks.report.labels import Labels
+from vbks.report.labels import Labels, told_candidate
 from vbks.report.values import Numbers, numbers
 from vbks.selection.record import SelectionRecord
-from vbks.words import read
 from vbks.words.numerals import counted, percent
 
 MOST_ROWS = 8
@@ -64,7 +62,7 @@ def belief_of(record: SelectionRecord, labels: Labels) -> Belief:
     shown = [k for k in order[:MOST_ROWS] if record.probabilities[k] >= LEAST_SHOWN]
     rows = tuple(
         BeliefRow(
-            reading_of(record.fits[k], labels),
+            told_candidate(record.fits[k], record, labels),
             str(record.fits[k].expression),
             record.fits[k].warp.name,
             float(record.probabilities[k]),
@@ -74,12 +72,6 @@ def belief_of(record: SelectionRecord, labels: Labels) -> Belief:
     others = max(0.0, 1.0 - sum(row.probability for row in rows))
     num_others = len(order) - len(rows)
     return Belief(_sentences(rows, num_others, others), rows, num_others, others, _history(record))
-
-
-def reading_of(fit: LocalFit, labels: Labels) -> str:
-    """A candidate in a few words, with the warp that its parts multiply under."""
-    axes = labels.axes_under(fit.warp.name)
-    return str(read(fit.expression, axes))
 
 
 def _sentences(rows: tuple[BeliefRow, ...], num_others: int, others: float) -> tuple[str, ...]:

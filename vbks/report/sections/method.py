@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
 from vbks.inference.result import LocalFit
-from vbks.report.labels import Labels
-from vbks.report.sections.belief import reading_of
+from vbks.report.labels import Labels, printable, told_candidate
 from vbks.selection.record import SelectionRecord
 from vbks.version import __version__
 
@@ -84,8 +83,8 @@ def method_of(record: SelectionRecord, labels: Labels) -> Method:
     return Method(
         candidates,
         len(record.fits),
-        record.untried,
-        record.notices,
+        tuple(map(printable, record.untried)),
+        tuple(map(printable, record.notices)),
         _settings(record.settings),
         _versions(),
         _code(record),
@@ -101,7 +100,7 @@ def _candidate(
     correction = record.belief_settings.correction
     return Candidate(
         str(fit.expression),
-        reading_of(fit, labels),
+        told_candidate(fit, record, labels),
         fit.warp.name,
         fit.status,
         probability if fit.status == "fitted" else None,
@@ -109,7 +108,7 @@ def _candidate(
         finite(fit.bic),
         fit.num_free,
         fit.seconds,
-        fit.reason,
+        printable(fit.reason),
     )
 
 
@@ -137,7 +136,7 @@ def _shown(value: object) -> str:
         return "default"
     if isinstance(value, tuple):
         return ", ".join(map(str, value)) or "none"
-    return str(value)
+    return printable(str(value))
 
 
 def _versions() -> tuple[tuple[str, str], ...]:
@@ -152,15 +151,17 @@ def _versions() -> tuple[tuple[str, str], ...]:
 
 def _code(record: SelectionRecord) -> str:
     """The call that fits again, as far as settings tell: own objects have only their names."""
+    if not record.settings:
+        return ""
     settings = {**record.settings, "likelihood": record.likelihood.name}
-    if "method" in settings:
-        settings["method"] = str(settings["method"]).lower()
+    for name in ("method", "likelihood"):
+        settings[name] = str(settings.get(name, ARGUMENTS[name])).lower()
     given = [
         f"{name}={_literal(settings[name])}"
         for name, usual in ARGUMENTS.items()
-        if name == "seed" or (name in settings and settings[name] != usual)
+        if name in settings and (name == "seed" or settings[name] != usual)
     ]
-    return f"import vbks\n\nselection = vbks.fit(X, y, {', '.join(given)})\n" if given else ""
+    return f"import vbks\n\nselection = vbks.fit({', '.join(['X', 'y', *given])})\n"
 
 
 def _literal(value: object) -> str:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from vbks.arrays import Array
+from vbks.data.frequency import find_steps
+from vbks.errors import DataError
 from vbks.report.labels import MOST_ROWS, Labels
 from vbks.report.values import Curve, Points, numbers
 from vbks.selection.plot_data import AFTER, LEVELS, rows_of
@@ -16,8 +18,20 @@ from vbks.words.numerals import decimals_for, fixed
 GRID_POINTS = 600
 """A curve is drawn at this many places: more than there are pixels on most figures."""
 
-FORECASTS = 12
-"""The table of forecasts has this many rows."""
+MOST_TOLD = 600
+"""Up to this many rows have a place of their own under the pointer."""
+
+SEASONS = 2
+"""A forecast has at least this many seasons, or a share `AFTER` of the rows, whichever is more."""
+
+MOST_AHEAD = 2000
+"""A forecast has no more steps than this."""
+
+STEPS = 12
+"""Rows without even steps are forecast at this many places."""
+
+MOST_LISTED = 24
+"""The table of forecasts has no more rows than this: the first."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +53,10 @@ class Outlook:
     sentence: str
     curve: Curve
     forecasts: tuple[Forecast, ...]
+    num_forecasts: int
+    """How many there are in the picture; the first are in ``forecasts``."""
+    step: str
+    """From one forecast to the next, in words; empty if rows have no even steps."""
     decimals: int
     """Digits after the point that values are told with."""
 
@@ -47,12 +65,13 @@ def outlook_of(record: SelectionRecord, labels: Labels) -> Outlook:
     """The data and what is expected between and beyond them."""
     X, y = rows_of(record, MOST_ROWS)
     x = X[:, 0]
-    end = float(x.max())
-    reach = AFTER * ((end - float(x.min())) or 1.0)
-    grid = np.linspace(float(x.min()), end + reach, GRID_POINTS)
-    later = np.linspace(end, end + reach, FORECASTS + 1)[1:]
-    found = quantiles_at(record, np.concatenate([grid, later]))
-    low, lower, median, upper, high = (numbers(own) for own in found[: len(grid)].T)
+    begin, end = labels.ends[0]
+    later, step = _ahead(record, x, end)
+    marks = np.union1d(x if len(x) <= MOST_TOLD else [], later)
+    grid = np.union1d(np.linspace(begin, later[-1], GRID_POINTS), marks)
+    found = quantiles_at(record, grid)
+    low, lower, median, upper, high = (numbers(own) for own in found.T)
+    places = np.searchsorted(grid, marks)
     curve = Curve(
         labels.inputs[0],
         labels.target,
@@ -61,13 +80,28 @@ def outlook_of(record: SelectionRecord, labels: Labels) -> Outlook:
         (low, lower, median, upper, high),
         Points(numbers(x), numbers(y)),
         end,
+        tuple((int(place), labels.place(float(grid[place]))) for place in places),
     )
+    rows = found[np.searchsorted(grid, later)]
     forecasts = tuple(
-        Forecast(labels.place(place), *map(float, row))
-        for place, row in zip(later, found[len(grid) :], strict=True)
+        Forecast(labels.place(float(place)), *map(float, row))
+        for place, row in zip(later, rows, strict=True)
     )
     decimals = decimals_for(float(np.ptp(y)) or 1.0, 3)
-    return Outlook(_sentence(forecasts[-1], labels, decimals), curve, forecasts, decimals)
+    sentence = _sentence(forecasts[-1], labels, decimals)
+    return Outlook(sentence, curve, forecasts[:MOST_LISTED], len(forecasts), step, decimals)
+
+
+def _ahead(record: SelectionRecord, x: Array, end: float) -> tuple[Array, str]:
+    """Places beyond the data, at the steps of the rows if these are even, and the step in words."""
+    num = max(1, round(AFTER * record.num_rows))
+    try:
+        steps = find_steps(x, is_time=bool(record.time_inputs))
+    except DataError:
+        reach = AFTER * ((end - float(x.min())) or 1.0)
+        return np.linspace(end, end + reach, STEPS + 1)[1:], ""
+    num = min(max(num, SEASONS * (steps.season or 1)), MOST_AHEAD)
+    return steps.after(end, num), steps.name
 
 
 def quantiles_at(record: SelectionRecord, x: Array) -> Array:

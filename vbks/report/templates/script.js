@@ -20,7 +20,8 @@ for (const svg of document.querySelectorAll("svg[data-hover]")) {
 }
 
 const valueOf = (row, column) => {
-  const text = row.cells[column].textContent.trim();
+  const cell = row.cells[column];
+  const text = (cell.querySelector("code") ?? cell).textContent.trim();
   const number = Number(text);
   return text === "" ? null : Number.isNaN(number) ? text : number;
 };
@@ -34,7 +35,9 @@ for (const table of document.querySelectorAll("table.sortable")) {
     button.textContent = head.textContent;
     head.replaceChildren(button);
     button.addEventListener("click", () => {
-      const sign = head.getAttribute("aria-sort") === "descending" ? 1 : -1;
+      const before = head.getAttribute("aria-sort");
+      const first = head.classList.contains("number") ? -1 : 1;
+      const sign = before === null ? first : before === "ascending" ? -1 : 1;
       for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
       head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
       const rows = [...body.rows].map((row) => [valueOf(row, column), row]);
