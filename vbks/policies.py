@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from vbks.inference.screening import ScreeningPolicy
 from vbks.inference.svgp.policy import SvgpPolicy
@@ -154,6 +154,16 @@ class BudgetPolicy:
     first_share: float = 0.2
     """This share of the time left is spent before anything is known of the pace."""
 
+    short_seconds: float = 30.0
+    """A budget of up to this many seconds is short: fewer other places of parts are tried."""
+
+    short_periods: int = 40
+    """With a short budget, up to this many other periods are tried for each periodic leaf: the
+    periodogram shows most of them, and on 245 rows all took half of the time."""
+
+    short_move_rounds: int = 1
+    """With a short budget, parts of a candidate are moved up to this many times."""
+
     share_at_once: float = 0.4
     """This share of the time left is spent at once: costs may be twice as high as estimated."""
 
@@ -208,3 +218,15 @@ class Policies:
     """Policy of a search and of the final fits of the best."""
     budget: BudgetPolicy = field(default_factory=BudgetPolicy)
     """Policy of how a budget in seconds is spent."""
+
+    def within(self, seconds: float) -> Policies:
+        """The same, with less to be tried for each candidate if these seconds are few."""
+        own = self.budget
+        if seconds > own.short_seconds:
+            return self
+        starts = replace(
+            self.starts,
+            max_periods=min(own.short_periods, self.starts.max_periods),
+            move_rounds=min(own.short_move_rounds, self.starts.move_rounds),
+        )
+        return replace(self, starts=starts)

@@ -92,13 +92,14 @@ class Method(ABC):
     ) -> SearchRunner:
         """The search and the final fits, ready to run; ``prior`` says who could matter in these."""
         asked = replace(problem.settings, memory_limit=run.memory)
-        problem = replace(problem, settings=asked)
+        wanted = budget or self.budget(replace(problem, settings=asked))
+        policies = asked.policies.within(wanted.seconds)
+        problem = replace(problem, settings=replace(asked, policies=policies))
         settings = self.settings(problem)
         usual = settings.policies.choices.restarts_for(problem.rows.num_rows)
         settings = replace(settings, restarts=settings.restarts or usual)
         evaluator = Evaluator(problem.data, settings, self.follow_ups(), report, run.executor)
         strategy = self.strategy(problem, evaluator)
-        wanted = budget or self.budget(problem)
         plan = self.plan(problem, strategy.num_expected)
         if settings.inference == "auto":
             plan = plan.in_time(wanted.seconds, evaluator)

@@ -21,9 +21,11 @@ from vbks.grammar.families import BASE_FAMILIES, GROWN_FAMILIES
 from vbks.grammar.moves import ABCD_MOVES, CKS_MOVES, noisy_children
 from vbks.inference.bounds.preconditioners import PRECONDITIONERS, Preconditioner
 from vbks.inference.choices import bound_of
+from vbks.inference.context import FitContext
 from vbks.inference.evaluator import Evaluator, FollowUp
 from vbks.inference.prior_grams import prior_grams
 from vbks.inference.result import Correction
+from vbks.inference.seeds import Seed
 from vbks.inference.settings import FitSettings, ThetaPrior
 from vbks.search import follow_ups
 from vbks.search.budget import Budget
@@ -36,6 +38,7 @@ from vbks.search.strategies.acquisition import Acquisition, acquisition_of
 from vbks.search.strategies.across_depths import AcrossDepths
 from vbks.search.strategies.bayesopt import BayesianOptimisation
 from vbks.search.strategies.constraints import StructureConstraints
+from vbks.search.strategies.first_candidates import clear_cycles, first_candidates
 from vbks.search.strategies.fixed import FixedSpace
 from vbks.search.strategies.greedy import Form, Greedy
 from vbks.search.strategies.grow import Changes, Growing
@@ -63,8 +66,10 @@ class VBKS(Method):
         changes = {warp: changes for warp, changes in shown.items() if any(changes)}
         num = problem.settings.policies.search.change_rows
         X, _ = problem.rows.sample(num, np.random.default_rng(0))
+        cycles = _cycles(evaluator.context(self.plan(problem, Growing.num_expected).search))
         return Growing(
             problem.warps, problem.rows.num_inputs, families, changes=changes,
+            first=first_candidates(problem.rows.num_inputs, cycles, families),
             constraints=StructureConstraints.in_rows(X, repeats=0),
         )  # fmt: skip
 
@@ -312,6 +317,13 @@ def method_of(method: str | Method) -> Method:
         return method
     check_one_of("method", method, METHODS)
     return METHODS[method]()
+
+
+def _cycles(context: FitContext) -> tuple[int, ...]:
+    """Along which inputs the rows show a cycle."""
+    X, y = context.some_rows(context.screening.summary_rows, Seed.SUMMARY_ROWS)
+    targets = context.likelihood.pseudo_targets(y)
+    return clear_cycles(X, targets, context.summaries, context.starts.signals)
 
 
 def _changes(problem: SearchProblem, warp: Warp) -> Changes:

@@ -2,13 +2,14 @@
 
 import math
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from support.searches import Clock
 
 from vbks.errors import SettingsError
-from vbks.policies import BudgetPolicy
+from vbks.policies import BudgetPolicy, Policies
 from vbks.search.budget import Budget, BudgetTracker, beginning_of, budget_of
 
 POLICY = BudgetPolicy()
@@ -180,3 +181,15 @@ def test_tracker__is_used_up_and_not_overdrawn(seconds: float, speed: float, see
     unavoidable = 1.0 + 2.0 * speed * (CALL_COST + 0.5 * FEW)
     assert clock.now <= max(1.1 * seconds, unavoidable)
     assert clock.now >= min(0.8 * seconds, seconds - 3.0 * speed)
+
+
+def test_policies__try_less_for_each_candidate_within_a_short_budget() -> None:
+    usual = Policies()
+    assert usual.within(math.inf) is usual
+    assert usual.within(POLICY.short_seconds + 1.0) is usual
+    short = usual.within(POLICY.short_seconds)
+    assert short.starts.max_periods == POLICY.short_periods < usual.starts.max_periods
+    assert short.starts.move_rounds == POLICY.short_move_rounds < usual.starts.move_rounds
+    assert (short.screening, short.search) == (usual.screening, usual.search)
+    fewer = Policies(starts=replace(usual.starts, max_periods=3, move_rounds=0)).within(1.0)
+    assert (fewer.starts.max_periods, fewer.starts.move_rounds) == (3, 0)

@@ -45,6 +45,34 @@ def period_candidates(
     return _with_relatives(peaks[: policy.max_periods], series)
 
 
+def is_clear_cycle(
+    x: npt.ArrayLike, y: npt.ArrayLike, period: float, policy: SignalPolicy = DEFAULT
+) -> bool:
+    """Whether a wave of this period explains what a smooth trend and a wandering target cannot.
+
+    Noise has peaks, too, which are worth a start of a fit, but not a search that begins with them.
+    Regressions with and without the wave are compared by their Bayesian information criteria, both
+    with residuals of which each is a share of the one before and something new.
+    """
+    series = _Series(*merge_repeats(x, y), policy).thinned(policy.period_rows)
+    trend, wave = series.trend(), series.wave(period)
+    before, after = _news(series.without(trend).y), _news(series.without(trend, wave).y)
+    nothing = NOTHING * float(np.sum(series.y**2))
+    if before <= nothing:
+        return False
+    num_rows = len(series.x)
+    gain = num_rows * np.log(before / max(after, nothing)) - len(wave) * np.log(num_rows)
+    return bool(0.5 * gain > policy.clear_gain)
+
+
+def _news(residuals: Array) -> float:
+    """The sum of squares of what residuals have that does not follow from those before them."""
+    now, before = residuals[1:], residuals[:-1]
+    squares = float(before @ before)
+    share = np.clip(now @ before / squares, 0.0, 1.0) if squares else 0.0
+    return float(np.sum((now - share * before) ** 2))
+
+
 def merge_repeats(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Array, Array]:
     """Distinct inputs in ascending order, and the mean target at each."""
     inputs, targets = np.ravel(np.asarray(x, float)), np.ravel(np.asarray(y, float))

@@ -25,6 +25,7 @@ from vbks.inference.proposal import Proposal, Structure, pairs_of, structure_of
 from vbks.inference.result import LocalFit
 from vbks.search.protocol import SearchState, near_warps
 from vbks.search.strategies.constraints import Constraints, accept_all, accepted_or_dropped
+from vbks.search.strategies.first_candidates import has_cycle
 
 MOVES: tuple[tuple[Move, ...], ...] = (
     CKS_MOVES,
@@ -56,6 +57,9 @@ class Growing:
     and nobody reads them."""
     moves: tuple[tuple[Move, ...], ...] = MOVES
     """Moves turn by turn: those of the first are made before those of the next."""
+    first: tuple[Expression, ...] = ()
+    """What the data show is tried first, such as a cycle and a trend. If a cycle is among it, other
+    warps are known by these instead of by leaves, and pairs of leaves with a cycle come first."""
     more: tuple[Expression, ...] = ()
     """Expressions that the search starts from beside the usual ones."""
     changes: Mapping[Warp, Changes] = field(default_factory=dict)
@@ -77,6 +81,8 @@ class Growing:
     warp_margin: float = 12.0
     """Expand the best candidate of another warp, too, if it is within this many nats of the best of
     all."""
+    late_pairs_round: int = 5
+    """Where data show a cycle, try pairs of leaves without one after this many rounds."""
     num_expected: int = 200
     """Candidates that are usually tried, by which a bound is chosen that is affordable."""
 
@@ -85,11 +91,10 @@ class Growing:
     def propose(self, state: SearchState) -> tuple[SearchState, tuple[Proposal, ...]]:
         """Small expressions first, then the children of the best that were not expanded yet."""
         if not state.rounds:
-            return state, pairs_of(self._leaves(), self.warps)
+            return state, self._smallest()
         tried = {structure_of(fit) for fit in state.fits}
         fitted = state.fitted()
-        if state.rounds <= 2 and fitted:
-            pairs = self._second(fitted) if state.rounds == 1 else self._third(fitted)
+        if fitted and (pairs := self._pairs(fitted, state.rounds)):
             new = tuple(pair for pair in pairs if pair.structure not in tried)
             if new:
                 return state, new
@@ -113,6 +118,29 @@ class Growing:
         """The candidate with the highest evidence."""
         return state.best()
 
+    def _smallest(self) -> tuple[Proposal, ...]:
+        """What the data show and single leaves; under other warps one of both."""
+        leaves = self._leaves()
+        others = self.first if self._shows_cycle else leaves
+        return (
+            *pairs_of(list(dict.fromkeys((*self.first, *leaves))), self.warps[:1]),
+            *pairs_of(others, self.warps[1:]),
+        )
+
+    @property
+    def _shows_cycle(self) -> bool:
+        return any(map(has_cycle, self.first))
+
+    def _pairs(self, fitted: Sequence[LocalFit], rounds: int) -> tuple[Proposal, ...]:
+        """Pairs of leaves that come after so many rounds."""
+        if rounds == 1:
+            return self._second(fitted)
+        if rounds == 2:
+            return self._third(fitted)
+        if self._shows_cycle and rounds == self.late_pairs_round:
+            return pairs_of(self._pairs_of_leaves(), (fitted[0].warp,))
+        return ()
+
     def _leaves(self) -> tuple[Expression, ...]:
         """Leaves on the only input; of several inputs, on each and on all of them."""
         on_all = tuple(Leaf(family) for family in self.families)
@@ -129,12 +157,18 @@ class Growing:
 
     def _second(self, fitted: Sequence[LocalFit]) -> tuple[Proposal, ...]:
         """Pairs of leaves under the warp of the best leaf."""
-        return pairs_of(self._pairs_of_leaves(), (fitted[0].warp,))
+        pairs = self._pairs_of_leaves()
+        if self._shows_cycle:
+            pairs = tuple(pair for pair in pairs if has_cycle(pair) or pair in self.more)
+        return pairs_of(pairs, (fitted[0].warp,))
 
     def _third(self, fitted: Sequence[LocalFit]) -> tuple[Proposal, ...]:
         """The best of all so far under every warp that is near."""
         leading = dict.fromkeys(canonical(fit.expression) for fit in fitted)
         best = list(leading)[: self.num_under_all_warps]
+        if self._shows_cycle:
+            tried_first = [fit for fit in fitted if fit.expression in self.first]
+            return pairs_of(best, near_warps(tried_first or fitted, self.warp_margin))
         single = [fit for fit in fitted if isinstance(fit.expression, Leaf)]
         return pairs_of(best, near_warps(single or fitted, self.first_warp_margin))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vbks.arrays import Array
-from vbks.data.signals.periodogram import merge_repeats, period_candidates
+from vbks.data.signals.periodogram import is_clear_cycle, merge_repeats, period_candidates
 from vbks.data.signals.policy import SignalPolicy
 
 ONE = SignalPolicy(max_periods=1)
@@ -138,3 +138,20 @@ def test_merge_repeats__sorts_and_averages() -> None:
     x, y = merge_repeats([2.0, 1.0, 2.0 + 1e-12, 0.0], [5.0, 3.0, 7.0, 1.0])
     np.testing.assert_array_equal(x, [0.0, 1.0, 2.0])
     np.testing.assert_array_equal(y, [1.0, 3.0, 6.0])
+
+
+@pytest.mark.parametrize("num_rows", [72, 300, 1000])
+def test_clear_cycle__is_one_that_the_target_has_and_none_of_noise(num_rows: int) -> None:
+    rng = np.random.default_rng(num_rows)
+    t = np.arange(num_rows) / 12.0
+    year = 6.0 * t + 8.0 * np.sin(2.0 * np.pi * t) + 2.0 * rng.normal(size=num_rows)
+    assert is_clear_cycle(t, year, period_candidates(t, year)[0])
+    for _ in range(20):
+        for nothing in (rng.normal(size=num_rows), np.cumsum(rng.normal(size=num_rows))):
+            found = period_candidates(t, nothing)
+            assert not any(is_clear_cycle(t, nothing, period) for period in found[:1])
+
+
+def test_clear_cycle__is_not_in_a_constant() -> None:
+    t = np.arange(60) / 12.0
+    assert not is_clear_cycle(t, np.full(60, 3.0), 1.0)

@@ -11,6 +11,7 @@ from vbks.grammar.expression import ChangePoint, Expression, num_leaves
 from vbks.grammar.parser import parse
 from vbks.inference.proposal import Proposal
 from vbks.search.protocol import SearchState
+from vbks.search.strategies.first_candidates import has_cycle
 from vbks.search.strategies.grow import Changes, Growing
 
 
@@ -143,3 +144,46 @@ def test_growing__the_parent_margin_says_who_is_expanded() -> None:
         _, asked = run(growing, judge)
         parents[margin] = {str(p.parent.expression) for ps in asked for p in ps if p.parent}
     assert parents == {6.0: {"SE", "PER"}, 4.0: {"SE"}}
+
+
+def shown(*texts: str) -> tuple[Expression, ...]:
+    return tuple(canonical(text) for text in texts)
+
+
+def test_growing__what_the_data_show_comes_first_and_stands_for_other_warps() -> None:
+    first = shown("LIN + PER", "LIN + SE * PER")
+    _, proposals = Growing(warps=(Identity(), Log()), first=first).propose(SearchState())
+    assert tuple(p.expression for p in proposals[:2]) == first
+    assert len(expressions(proposals)) == len(proposals) - len(first)
+    assert tuple(p.expression for p in proposals if p.warp == Log()) == first
+    leaves = [p for p in proposals if num_leaves(p.expression) == 1]
+    assert {p.warp for p in leaves} == {Identity()}
+
+
+def test_growing__without_a_cycle_leaves_stand_for_other_warps() -> None:
+    first = shown("LIN + SE", "SE")
+    _, proposals = Growing(warps=(Identity(), Log()), first=first).propose(SearchState())
+    assert tuple(p.expression for p in proposals[:2]) == first
+    under_log = [p for p in proposals if p.warp == Log()]
+    assert all(num_leaves(p.expression) == 1 for p in under_log)
+    assert len(under_log) == len(Growing().families)
+
+
+def test_growing__after_a_cycle_was_shown_pairs_without_one_come_later() -> None:
+    growing = Growing(first=shown("LIN + PER"))
+    _, asked = run(growing, towards("SE * PER + LIN"), max_rounds=growing.late_pairs_round + 1)
+    pairs = [{e for e in expressions(ps) if num_leaves(e) == 2} for ps in asked]
+    assert pairs[1]
+    assert all(map(has_cycle, pairs[1]))
+    late = pairs[growing.late_pairs_round]
+    assert canonical("LIN * SE") in late
+    assert not any(map(has_cycle, late))
+
+
+def test_growing__a_warp_is_left_by_what_was_tried_first_under_it() -> None:
+    first = shown("LIN + PER")
+    for behind, expected in ((20.0, {Identity()}), (5.0, {Identity(), Log()})):
+        growing = Growing(warps=(Identity(), Log()), first=first)
+        state = started(growing, lambda p: -behind * (p.warp == Log()))  # noqa: B023
+        tried = [fit for fit in state.fits if fit.expression not in first]
+        assert {fit.warp for fit in tried} == expected
