@@ -54,6 +54,7 @@ from vbks.grammar.moves import (
 from vbks.grammar.nesting import special_cases
 from vbks.grammar.parser import parse
 from vbks.grammar.prior import GROWTH, grammar_prior, own_prior, uniform_prior
+from vbks.grammar.products import Branch, products_of
 from vbks.grammar.space import K12, K144, MAX_SPACE, space
 from vbks.grammar.vocabulary import Dims, vocabulary
 
@@ -70,6 +71,7 @@ __all__ = [
     "MAX_LEAVES",
     "MAX_SPACE",
     "MAX_TERMS",
+    "Branch",
     "ChangePoint",
     "ChangeWindow",
     "Choices",
@@ -109,6 +111,7 @@ __all__ = [
     "operands",
     "own_prior",
     "parse",
+    "products_of",
     "rebuild",
     "replace_leaf",
     "rules_of",

@@ -101,6 +101,11 @@ class KernelMixture(BayesianModel):
         """The fits that are averaged over, and their weights, which add up to one."""
         return self._average.members
 
+    @property
+    def average(self) -> Average:
+        """The posteriors of all members, in standardised units."""
+        return self._average
+
     def maximum_log_likelihood_objective(self, *args: Any, **kwargs: Any) -> tf.Tensor:
         """There is none: members and their weights come from fits that are done."""
         raise VbksError(

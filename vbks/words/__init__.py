@@ -3,7 +3,7 @@
 from vbks.words.axes import Axes, Axis, Target
 from vbks.words.description import MOST_WORDS, Sentence, describe
 from vbks.words.estimate import Estimate
-from vbks.words.multiplied import Known, parts_of
+from vbks.words.multiplied import Known, factor_of, parts_of, sides_of
 from vbks.words.part import Direction, Factor, Gate, Part, Side, Values
 from vbks.words.readings import read, reading
 
@@ -22,7 +22,9 @@ __all__ = [
     "Target",
     "Values",
     "describe",
+    "factor_of",
     "parts_of",
     "read",
     "reading",
+    "sides_of",
 ]

@@ -3,69 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import product
 
 from vbks.grammar import (
-    MAX_TERMS,
     ChangePoint,
     ChangeWindow,
     Expression,
     Leaf,
-    LimitError,
-    Product,
-    Sum,
     operands,
     parse,
+    products_of,
+    subexpressions,
 )
-from vbks.words.part import NOTHING, Factor, Gate, Part, Values
+from vbks.words.part import NOTHING, Factor, Gate, Part, Side, Values
 
 Known = Sequence[Values | Sequence[Values] | None]
 """What is known of each leaf and change from left to right, a change before its sides; of a leaf on
 several inputs, for each of them."""
-
-_Atoms = tuple[Factor | Gate, ...]
-
-
-@dataclass(frozen=True)
-class _Reader:
-    """The number of inputs, and what is known of the nodes that were not visited yet."""
-
-    num_inputs: int
-    known: Iterator[Values | Sequence[Values] | None]
-
-    def terms(self, expression: Expression) -> list[_Atoms]:
-        """The products that an expression is a sum of."""
-        match expression:
-            case Leaf(family, dim):
-                return [(self._factor(family, dim),)]
-            case Sum():
-                return [term for part in operands(expression) for term in self.terms(part)]
-            case Product():
-                choices = product(*[self.terms(factor) for factor in operands(expression)])
-                return [tuple(atom for atoms in choice for atom in atoms) for choice in choices]
-            case ChangePoint(before, after, dim):
-                values = self._values(1)[0]
-                first = self._gated(Gate("before", dim, values), before)
-                return first + self._gated(Gate("after", dim, values), after)
-            case ChangeWindow(outside, inside, dim):
-                values = self._values(1)[0]
-                first = self._gated(Gate("outside", dim, values), outside)
-                return first + self._gated(Gate("inside", dim, values), inside)
-        raise TypeError(f"expected an Expression, got {expression!r}.")
-
-    def _gated(self, gate: Gate, expression: Expression) -> list[_Atoms]:
-        return [(gate, *atoms) for atoms in self.terms(expression)]
-
-    def _factor(self, family: str, dim: int | None) -> Factor:
-        inputs = tuple(range(1, self.num_inputs + 1)) if dim is None else (dim,)
-        return Factor(family, inputs, self._values(len(inputs)))
-
-    def _values(self, count: int) -> tuple[Values, ...]:
-        given = next(self.known, None)
-        if given is None:
-            return (NOTHING,) * count
-        return (given,) * count if isinstance(given, Values) else tuple(given)
 
 
 def parts_of(
@@ -77,24 +30,48 @@ def parts_of(
     change, with a gate that says where it applies.
     """
     expression = parse(expression)
-    if _num_terms(expression) > MAX_TERMS:
-        raise LimitError(
-            f"the expression has more than {MAX_TERMS} parts. Multiply fewer sums with each other."
-        )
-    terms = _Reader(num_inputs, iter(known)).terms(expression)
-    return tuple(map(_part, terms))
+    products = products_of(expression)
+    choices = _choices(expression, num_inputs, iter(known))
+    return tuple(
+        _part([atom for branch in branches for atom in choices[branch.node][branch.operand]])
+        for branches in products
+    )
 
 
-def _part(atoms: _Atoms) -> Part:
+def factor_of(leaf: Leaf, num_inputs: int, given: Values | Sequence[Values] | None) -> Factor:
+    """A leaf as a factor, with what is known of it."""
+    inputs = tuple(range(1, num_inputs + 1)) if leaf.dim is None else (leaf.dim,)
+    if given is None or isinstance(given, Values):
+        return Factor(leaf.family, inputs, (given or NOTHING,) * len(inputs))
+    return Factor(leaf.family, inputs, tuple(given))
+
+
+def sides_of(change: ChangePoint | ChangeWindow) -> tuple[Side, Side]:
+    """The sides of a change, in the order of its operands."""
+    return ("before", "after") if isinstance(change, ChangePoint) else ("outside", "inside")
+
+
+_Atoms = tuple[Factor | Gate, ...]
+
+
+def _choices(
+    expression: Expression, num_inputs: int, known: Iterator[Values | Sequence[Values] | None]
+) -> list[tuple[_Atoms, ...]]:
+    """What each operand of each node brings to a product: a factor, a gate, or nothing."""
+    found: list[tuple[_Atoms, ...]] = []
+    for node in subexpressions(expression):
+        match node:
+            case Leaf():
+                found.append(((factor_of(node, num_inputs, next(known, None)),),))
+            case ChangePoint(dim=dim) | ChangeWindow(dim=dim):
+                given = next(known, None)
+                values = given if isinstance(given, Values) else (given or (NOTHING,))[0]
+                found.append(tuple((Gate(side, dim, values),) for side in sides_of(node)))
+            case _:
+                found.append(((),) * len(operands(node)))
+    return found
+
+
+def _part(atoms: Sequence[Factor | Gate]) -> Part:
     factors = tuple(atom for atom in atoms if isinstance(atom, Factor))
     return Part(factors, tuple(atom for atom in atoms if isinstance(atom, Gate)))
-
-
-def _num_terms(expression: Expression) -> int:
-    counts = [_num_terms(operand) for operand in operands(expression)]
-    if not isinstance(expression, Product):
-        return sum(counts) or 1
-    total = 1
-    for count in counts:
-        total *= count
-    return total

@@ -46,6 +46,8 @@ class Component:
     """The place of the fit among the members."""
     sample: int | None = None
     """The place of θ among the samples that the fit has a q(v|θ) of its own for."""
+    mode: int = 0
+    """The place of the mode of q(θ) among those of the fit."""
 
 
 def without_negligible(weights: Array, negligible: float) -> Rows:
@@ -67,12 +69,12 @@ def draw_components(
     """
     modes = [part for place, member in enumerate(members) for part in _modes(place, *member)]
     weights = np.array([weight for _, _, _, weight in modes])
-    has_spread = np.array([_is_drawn(fit, mode) for _, fit, mode, _ in modes])
+    has_spread = np.array([_is_drawn(fit, fit.modes[number]) for _, fit, number, _ in modes])
     counts = _counts(weights, has_spread, num_samples, _most_components(members))
     return [
         component
-        for (place, fit, mode, weight), count in zip(modes, counts, strict=True)
-        for component in _components(place, fit, mode, weight, count, seed)
+        for (place, fit, number, weight), count in zip(modes, counts, strict=True)
+        for component in _components(place, fit, number, weight, count, seed)
     ]
 
 
@@ -86,16 +88,16 @@ def _stored(fit: LocalFit) -> ConditionalPosteriors | None:
 
 
 def _components(
-    place: int, fit: LocalFit, mode: Mode, weight: float, count: int, seed: int
+    place: int, fit: LocalFit, number: int, weight: float, count: int, seed: int
 ) -> Iterator[Component]:
-    """The samples of θ that the fit has a posterior for, or new ones."""
-    stored = _stored(fit)
+    """The samples of θ that the fit has a posterior for, or new ones of a mode of its."""
+    stored, mode = _stored(fit), fit.modes[number]
     if stored is not None and np.any(mode.factor):
         for sample, theta in enumerate(stored.theta):
-            yield Component(fit, theta, weight / len(stored.theta), place, sample)
+            yield Component(fit, theta, weight / len(stored.theta), place, sample, number)
         return
     for theta in mode.mean + base_samples(count, len(mode.mean), seed) @ mode.factor.T:
-        yield Component(fit, theta, weight / count, place)
+        yield Component(fit, theta, weight / count, place, None, number)
 
 
 def at_means(fit: LocalFit) -> LocalFit:
@@ -116,13 +118,17 @@ def matrix_bytes(fit: LocalFit) -> int:
     return 2 * 8 * len(fit.inducing) ** 2
 
 
-def _modes(place: int, fit: LocalFit, weight: float) -> Iterator[tuple[int, LocalFit, Mode, float]]:
-    """The modes that count, with their weights in the mixture; q(u) belongs to the first alone."""
+def _modes(place: int, fit: LocalFit, weight: float) -> Iterator[tuple[int, LocalFit, int, float]]:
+    """Places of the modes that count, with their weights in the mixture.
+
+    q(u) belongs to the first mode alone.
+    """
     modes = fit.modes[:1] if fit.bound == "stochastic" else fit.modes
     shares = np.array([mode.weight for mode in modes])
     kept = without_negligible(shares, NEGLIGIBLE)
     for number in kept:
-        yield place, fit, modes[number], weight * float(shares[number] / np.sum(shares[kept]))
+        share = float(shares[number] / np.sum(shares[kept]))
+        yield place, fit, int(number), weight * share
 
 
 def _most_components(members: Sequence[Member]) -> int:

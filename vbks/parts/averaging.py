@@ -1,0 +1,187 @@
+"""Parts of all kernels under one warp: which are the same one, and their average."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from vbks.arrays import Array
+from vbks.data.units import Units
+from vbks.parts.kinds import Kind, match
+from vbks.parts.posteriors import part_covariance, part_means, part_moments
+from vbks.parts.sources import Source, weight_of
+from vbks.words import Part
+
+RARE = 0.01
+"""Parts that fewer than this share of the kernels under a warp have, by their weights, are put
+together where there are several."""
+
+LEVEL, REST = Kind("level"), Kind("rest")
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Means and standard deviations [P, N] of the parts, with zero where a kernel has them not.
+
+    ``given`` are those of the kernels alone that have the part.
+    """
+
+    mean: Array
+    sd: Array
+    given_mean: Array
+    given_sd: Array
+
+
+@dataclass(frozen=True, eq=False)
+class MatchedParts:
+    """The parts of the kernels of one warp: their kinds, and where each kernel has them.
+
+    ``groups`` has for each source the terms of each part that it has, by the place of the part.
+    The first part is the level, which all have: it has the mean of the data.
+    """
+
+    sources: tuple[Source, ...]
+    kinds: tuple[Kind, ...]
+    parts: tuple[Part, ...]
+    groups: tuple[dict[int, list[int]], ...]
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    @property
+    def units(self) -> Units:
+        """The units of the rows under the warp."""
+        return self.sources[0].posteriors.units
+
+    @cached_property
+    def weight(self) -> float:
+        """The share of the warp in the whole average."""
+        return weight_of(self.sources)
+
+    @cached_property
+    def probabilities(self) -> Array:
+        """The share of the weights under the warp of those that have each part: [P]."""
+        found = np.zeros(len(self))
+        for source, groups in self.pairs():
+            found[list(groups)] += source.weight / self.weight
+        found[0] = 1.0
+        return np.minimum(found, 1.0)
+
+    def kernels(self, place: int) -> tuple[str, ...]:
+        """The expressions that have a part, the most probable first."""
+        own = [str(s.fit.expression) for s, groups in self.pairs() if place in groups]
+        every = [str(s.fit.expression) for s in self.sources]
+        return tuple(dict.fromkeys(every if place == 0 else own))
+
+    def means(self, X: Array) -> Array:
+        """Means of the parts at standardised inputs, on the scale of the warp: [P, N]."""
+        found = np.zeros((len(self), len(X)))
+        for source, groups in self.pairs():
+            means = part_means(source, list(groups.values()), X)
+            found[list(groups)] += np.einsum("s,sgn->gn", source.weights / self.weight, means)
+        return self.restored(found)
+
+    def moments(self, X: Array) -> Moments:
+        """Means and standard deviations of the parts, on the scale of the warp."""
+        first, second = np.zeros((2, len(self), len(X)))
+        for source, groups in self.pairs():
+            means, variances = part_moments(source, list(groups.values()), X)
+            weights = source.weights / self.weight
+            first[list(groups)] += np.einsum("s,sgn->gn", weights, means)
+            second[list(groups)] += np.einsum("s,sgn->gn", weights, variances + means**2)
+        share = np.maximum(self.probabilities, 1e-300)[:, np.newaxis]
+        scale = self.units.y_scale
+        return Moments(
+            self.restored(first),
+            scale * _root(second - first**2),
+            self.restored(first / share),
+            scale * _root(second / share - (first / share) ** 2),
+        )
+
+    def covariance(self, first: int, second: int, X: Array) -> Array:
+        """The covariance [N, N] of two parts, or of one with itself, on the scale of the warp."""
+        total, means = np.zeros((len(X), len(X))), np.zeros((2, len(X)))
+        for source, groups in self.pairs():
+            weights = source.weights / self.weight
+            own = [place for place in (first, second) if place in groups]
+            found = {p: part_means(source, [groups[p]], X)[:, 0] for p in own}
+            for row, place in enumerate((first, second)):
+                means[row] += weights @ found[place] if place in found else 0.0
+            if first in groups and second in groups:
+                covariances = part_covariance(source, groups[first], groups[second], X)
+                total += np.einsum("s,sij->ij", weights, covariances)
+                total += (weights * found[first].T) @ found[second]
+        return np.asarray((total - np.outer(*means)) * self.units.y_scale**2)
+
+    def amplitudes(self, X: Array) -> Iterator[tuple[Array, Array]]:
+        """For each part its standard deviation over inputs in each component, and their weights."""
+        sizes: list[list[Array]] = [[] for _ in self.kinds]
+        weights: list[list[Array]] = [[] for _ in self.kinds]
+        for source, groups in self.pairs():
+            means = part_means(source, list(groups.values()), X)
+            for row, place in enumerate(groups):
+                sizes[place].append(self.units.y_scale * means[:, row].std(axis=-1))
+                weights[place].append(source.weights)
+        for size, weight in zip(sizes, weights, strict=True):
+            yield np.concatenate([*size, []]), np.concatenate([*weight, []])
+
+    def pairs(self) -> Iterator[tuple[Source, dict[int, list[int]]]]:
+        """Sources that have a part with a kernel, and the terms of their parts."""
+        pairs = zip(self.sources, self.groups, strict=True)
+        return ((source, groups) for source, groups in pairs if groups)
+
+    def restored(self, standardised: Array) -> Array:
+        """Means on the scale of the warp: the level has that of the data."""
+        found = standardised * self.units.y_scale
+        found[0] += self.units.y_mean
+        return found
+
+
+def matched(sources: Sequence[Source]) -> MatchedParts:
+    """The parts of sources under one warp, which are in the order of their weights."""
+    found, places = match([source.kinds for source in sources], sources[0].axes)
+    new_places, kinds = _places(found, _shares(places, sources))
+    parts = {place: Part(()) for place in range(len(kinds))}
+    groups: list[dict[int, list[int]]] = [{} for _ in sources]
+    is_named = [kind not in (LEVEL, REST) for kind in kinds]
+    for n, source in reversed(list(enumerate(sources))):
+        for number, old in enumerate(places[n]):
+            new = new_places[old]
+            groups[n].setdefault(new, []).extend(source.groups[number])
+            if is_named[new]:
+                parts[new] = source.parts[number]
+    return MatchedParts(tuple(sources), kinds, tuple(parts.values()), tuple(groups))
+
+
+def _shares(places: Sequence[Sequence[int]], sources: Sequence[Source]) -> dict[int, float]:
+    """The share of the weights that has each kind."""
+    shares: dict[int, float] = {}
+    for source, own in zip(sources, places, strict=True):
+        for place in own:
+            shares[place] = shares.get(place, 0.0) + source.weight / weight_of(sources)
+    return shares
+
+
+def _places(
+    found: Sequence[Kind], shares: dict[int, float]
+) -> tuple[dict[int, int], tuple[Kind, ...]]:
+    """The place of each kind among those that are told, and these: the level is the first.
+
+    Rare ones have the last place together.
+    """
+    others = [place for place, kind in enumerate(found) if not kind.is_level]
+    rare = [place for place in others if shares[place] < RARE]
+    named = [place for place in others if len(rare) < 2 or place not in rare]
+    kinds = (LEVEL, *(found[place] for place in named), *((REST,) if len(rare) > 1 else ()))
+    new = {place: 0 for place in range(len(found))}
+    new.update({place: number for number, place in enumerate(named, start=1)})
+    if len(rare) > 1:
+        new.update(dict.fromkeys(rare, len(kinds) - 1))
+    return new, kinds
+
+
+def _root(variances: Array) -> Array:
+    return np.asarray(np.sqrt(np.maximum(variances, 0.0)))
