@@ -23,8 +23,8 @@ def random_theta(layout, num=3):
 @pytest.mark.parametrize("ard", [True, False])
 def test_kernels_of_terms__add_up_to_the_kernel(ard):
     generator = random.Random(1)
-    for _ in range(25):
-        expression = random_expression(generator, 6, max_dim=3)
+    for _ in range(12):
+        expression = random_expression(generator, 5, max_dim=3)
         if not is_batchable(expression, 3):
             continue
         layout = lay_out(expression, 3, ard)

@@ -26,7 +26,7 @@ def units(warp):
 def test_scale__is_that_on_which_parts_add_up(likelihood, warp, name, effect, expected):
     scale = scale_of(likelihood, units(warp), 0.5)
     assert (scale.name, scale.effect) == (name, effect)
-    np.testing.assert_allclose(scale.response(Z), expected, rtol=1e-8)
+    np.testing.assert_allclose(scale.response(Z), expected, rtol=1e-8, atol=1e-12)
 
 
 def test_scale_of_classes__is_that_of_their_link():
