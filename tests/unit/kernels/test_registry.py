@@ -9,14 +9,12 @@ from vbks.grammar.canonical import canonical
 from vbks.grammar.nesting import special_cases
 from vbks.inference.bounds.fourier_features import fourier_features
 from vbks.kernels.bank.bank import Bank
-from vbks.kernels.formula_checks import check_formula
 from vbks.kernels.free_parameters import num_free_parameters
 from vbks.kernels.gpflow.conversion import to_gpflow
 from vbks.kernels.gpflow.form import GPflowForm
 from vbks.kernels.gpflow.kernels import FamilyKernel
 from vbks.kernels.layout import lay_out
 from vbks.kernels.parameters import NormalPrior, Parameter
-from vbks.kernels.registry import family_of
 from vbks.kernels.starts.moved_periods import moved_periods
 from vbks.kernels.starts.starts import draw_starts
 from vbks.kernels.starts.suggestions import num_periodic
@@ -111,11 +109,6 @@ def test_stationary_family__is_a_function_of_differences_at_unit_scale(formula, 
         vbks.register_family("MOVING", formula, [], stationary=True)
     with pytest.raises(vbks.GrammarError, match="unknown family"):
         vbks.parse("MOVING")
-
-
-def test_built_in_formulas__pass_the_checks():
-    for name in ("SE", "RQ", "OU", "M32", "M52", "PER", "PER0", "LIN", "C"):
-        check_formula(family_of(name))
 
 
 def cosine(X1, X2, turn):

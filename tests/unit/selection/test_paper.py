@@ -4,42 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import gpflow
 import numpy as np
 import pytest
-import tensorflow as tf
-from support import rows
+from support.paper_selections import SETTINGS, SPACE, make_rows, select, watched_selection
 
 import vbks
-from vbks.errors import SettingsError, StopTraining, VbksError
-from vbks.inference import context as comparisons
+from vbks.errors import SettingsError
+from vbks.inference import context as context_module
 from vbks.inference.objectives import svgp as minibatch
-from vbks.integrations.tensorboard import TensorBoard
 from vbks.weights.forming import form_belief
 from vbks.weights.settings import BeliefSettings
-
-SPACE = ("SE", "PER + LIN", "RQ * LIN")
-SETTINGS = vbks.PaperSettings(
-    steps=120, every=40, num_samples=2, value_samples=4, learning_rate=0.01
-)
-
-
-def make_rows(num=90):
-    return rows.make_rows(
-        num, 1, signal=lambda x: 5.0 + np.sin(2.0 * x) + 0.3 * x, noise=0.2, is_even=False
-    )
-
-
-def select(space=SPACE, settings=SETTINGS, rows=None, **more):
-    given = {"num_inducing": 8, "batch_size": 30, "progress": False, **more}
-    return vbks.fit(*(rows or make_rows()), space=space, preset=settings, **given)
 
 
 @pytest.fixture(scope="module")
 def watched():
-    """A selection and the records that a callback was given."""
-    records = []
-    return select(callback=records.append), records
+    return watched_selection()
 
 
 def refuse(*arguments, **named):
@@ -49,7 +28,7 @@ def refuse(*arguments, **named):
 @pytest.mark.parametrize("posterior", ["auto", "full"])
 def test_fit__takes_no_exact_or_collapsed_path(monkeypatch, posterior):
     for name in ("ExactEvidence", "CollapsedEvidence"):
-        monkeypatch.setattr(comparisons, name, refuse)
+        monkeypatch.setattr(context_module, name, refuse)
         monkeypatch.setattr(f"vbks.inference.objectives.evidence.{name}.__init__", refuse)
     for name in ("optimum", "fitted", "full_step"):
         monkeypatch.setattr(minibatch.FixedTheta, name, refuse)
@@ -115,35 +94,7 @@ def test_callback__sees_the_belief(watched):
     assert last.kernel_belief.factor.shape == (3, 3)
     assert last.best == str(selection.best.expression)
     assert records[0].elbos.max() < last.elbos.max()
-    assert selection.belief_history == tuple(records)
-
-
-def test_callback__does_not_change_the_fit(watched):
-    selection, _ = watched
-    alone = select()
-    for one, other in zip(selection.fits, alone.fits, strict=True):
-        np.testing.assert_allclose(one.elbo, other.elbo, rtol=1e-9)
-    assert alone.belief_history == ()
-
-
-@pytest.mark.parametrize("how", ["returns", "raises"])
-def test_callback__stops_training(how):
-    def stop(record):
-        if how == "raises":
-            raise StopTraining("good enough")
-        return True
-
-    selection = select(space=SPACE[:1], callback=stop)
-    assert selection.training_record.steps == 40
-    expected = "good enough" if how == "raises" else "the callback has stopped it"
-    assert selection.training_record.stopped == expected
-    assert f"Training ended early: {expected}." in selection.notices
-
-
-def test_budget__ends_training():
-    selection = select(space=SPACE[:1], settings=replace(SETTINGS, steps=10**6), budget=0.1)
-    assert selection.training_record.steps == 40
-    assert "budget" in selection.training_record.stopped
+    assert selection.belief_history == records
 
 
 def test_trace__is_the_history():
@@ -152,26 +103,6 @@ def test_trace__is_the_history():
     ax = selection.plot_trace()
     assert ax.get_xlabel() == "steps"
     np.testing.assert_allclose(ax.lines[0].get_xdata(), [30, 60, 90, 120])
-
-
-def test_tensorboard__is_named_if_it_is_missing(tmp_path, monkeypatch):
-    monkeypatch.setattr("vbks.integrations.tensorboard.find_spec", lambda name: None)
-    with pytest.raises(VbksError, match="pip install tensorboard"):
-        TensorBoard(tmp_path)
-
-
-def test_tensorboard__has_elbos_and_probabilities(tmp_path, monkeypatch):
-    found = {}
-
-    def keep(name, value, step):
-        found[name, int(step)] = value
-
-    monkeypatch.setattr(tf.summary, "scalar", keep)
-    monkeypatch.setattr("vbks.integrations.tensorboard.find_spec", lambda name: name)
-    selection = select(space=SPACE[:2], callback=TensorBoard(tmp_path))
-    assert len(found) == 2 * 2 * 3
-    np.testing.assert_allclose(found["elbo/SE", 120], selection.fits[0].elbo, rtol=1e-6)
-    np.testing.assert_allclose(found["belief/SE", 120], selection.probabilities[0], rtol=1e-6)
 
 
 @pytest.mark.parametrize("posterior", ["point", "full"])
@@ -237,12 +168,6 @@ def test_checkpoint__goes_on(watched, tmp_path, monkeypatch):
         np.testing.assert_allclose(one.elbo, other.elbo, rtol=1e-9)
 
 
-def test_restarts__keep_the_best():
-    one, three = (select(space=("PER",), restarts=num) for num in (1, 3))
-    assert len(three.fits) == 1
-    assert three.fits[0].elbo > one.fits[0].elbo - 1e-3
-
-
 def test_several_inputs__share_a_lengthscale():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
@@ -282,64 +207,6 @@ def test_fit__refuses_what_the_paper_does_not_have(more, message):
 def test_settings__are_checked(settings, message):
     with pytest.raises(SettingsError, match=message):
         vbks.PaperSettings(**settings)
-
-
-def test_update__does_not_look_at_earlier_rows(watched, monkeypatch):
-    selection, _ = watched
-    rng = np.random.default_rng(5)
-    x = rng.uniform(0.0, 10.0, 40)
-    y = 5.0 + np.sin(2.0 * x) + 0.3 * x
-    ((warp, rows),) = selection.data.items()
-    blind = replace(selection, data={warp: replace(rows, source=_Hidden(rows.source))})
-    moved = blind.update(x, y)
-    assert {fit.num_rows for fit in moved.fits} == {130}
-    assert moved.num_rows == 130 and moved.training_record.num_rows == 130
-    assert moved.belief_settings.temperature == 0.5 * 130 / 30
-    for before, after in zip(selection.fits, moved.fits, strict=True):
-        np.testing.assert_array_equal(before.theta, after.theta)
-
-
-class _Hidden:
-    """Rows of which only the numbers are known."""
-
-    def __init__(self, source):
-        self.num_rows, self.num_inputs = source.num_rows, source.num_inputs
-
-
-def test_update__agrees_with_all_rows_at_once():
-    rng = np.random.default_rng(0)
-    x = np.tile(np.arange(8.0), 15)
-    y = np.sin(x) + 0.3 * rng.normal(size=120)
-    kernel = gpflow.kernels.SquaredExponential(1.0) + gpflow.kernels.White(0.1)
-    gpflow.set_trainable(kernel, False)
-    settings = vbks.PaperSettings(steps=1200, learning_rate=0.003, sample_inducing=False)
-    selection = select(space=(kernel,), settings=settings, rows=(x[:80], y[:80]), batch_size=40)
-    selection = selection.update(x[80:], y[80:])
-    units, fit = selection.units, selection.fits[0]
-    X, targets = selection.data[fit.warp].arrays()
-    model = selection.model()
-    together = gpflow.models.SGPR(
-        (X, targets[:, np.newaxis]),
-        model.kernel,
-        fit.inducing,
-        noise_variance=float(np.exp(fit.theta[0])),
-    )
-    Xnew = units.standardise_inputs(np.linspace(0.0, 10.0, 20)[:, np.newaxis])
-    for found, expected in zip(model.predict_f(Xnew), together.predict_f(Xnew), strict=True):
-        np.testing.assert_allclose(found, expected, atol=0.02)
-    np.testing.assert_allclose(fit.elbo, together.elbo(), atol=1.0)
-
-
-def test_update__learns_theta_that_has_a_width():
-    x, y = make_rows()
-    selection = select(space=("SE + LIN",), posterior="full")
-    moved = selection.update(x[::3], y[::3])
-    before, after = selection.fits[0], moved.fits[0]
-    assert after.status == "fitted" and np.isfinite(after.elbo)
-    steps = np.abs(after.theta - before.theta)
-    assert np.all(steps[list(before.fixed)] == 0.0) and steps.max() > 0.0
-    assert np.count_nonzero(np.diag(after.modes[0].factor)) == len(steps) - len(before.fixed)
-    assert np.isfinite(moved.predict_y(x)).all()
 
 
 def test_averaging_settings__are_checked():

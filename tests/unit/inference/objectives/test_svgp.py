@@ -289,20 +289,6 @@ def test_natural_gradient_steps__climb_to_where_the_gradient_is_zero(likelihood)
     assert (after > before + 1.0).all()
 
 
-def test_moments__of_natural_parameters_and_of_roots_agree():
-    q = some_q(3)
-    moments = q.moments()
-    np.testing.assert_allclose(moments.covariance, np.linalg.inv(q.precision), atol=1e-10)
-    np.testing.assert_allclose(
-        moments.mean, np.linalg.solve(q.precision, q.linear[..., None])[..., 0]
-    )
-    roots = tf.linalg.cholesky(moments.covariance)
-    expected = gpflow.kullback_leiblers.gauss_kl(tf.transpose(moments.mean), roots)
-    np.testing.assert_allclose(tf.reduce_sum(moments.kl), expected, rtol=1e-10)
-    for part, other in zip(moments, Moments.of_root(moments.mean, roots), strict=True):
-        np.testing.assert_allclose(part, other, atol=1e-10)
-
-
 def test_standard_error__is_how_much_values_from_some_rows_vary():
     bank = Bank(["SE", "LIN"])
     here, q = fixed(bank, draw(bank)), some_q(2)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
 from itertools import islice
 
 import gpflow
@@ -11,55 +9,25 @@ import numpy as np
 import pytest
 import tensorflow as tf
 import tensorflow_probability as tfp
-from support import rows
+from support.paper_training import EXPRESSIONS, B, M, N, make_problem
 
 from vbks.grammar.parser import parse
-from vbks.inference.choices import make_context
-from vbks.inference.paper.group import Group, draw_base_samples
+from vbks.inference.paper.group import draw_base_samples
 from vbks.inference.paper.settings import PaperSettings
 from vbks.inference.paper.training import (
-    first_states,
-    inducing_inputs,
-    starts,
     theta_factor,
     train,
-    with_lines_through_zero,
 )
 from vbks.inference.seeds import Seed
-from vbks.inference.settings import FitSettings
 from vbks.kernels.bank.bank import num_traces
 from vbks.kernels.gpflow.conversion import bindings, to_gpflow
 from vbks.predict.models.substitution import ParameterVector
 from vbks.predict.models.theta_posterior import ThetaPosterior
 from vbks.predict.models.variational_svgp import VariationalSVGP
 
-EXPRESSIONS = tuple(map(parse, ("SE", "PER * LIN + SE", "RQ * (SE + LIN)")))
-N, M, B, STEPS = 120, 8, 24, 40
+STEPS = 40
 RATE = 2.0**-7
 """A number of 32 bits, as Keras keeps it."""
-
-
-make_rows = partial(
-    rows.make_rows, N, 3, signal=lambda x: np.sin(2.0 * x) + 0.3 * x, noise=0.2, is_even=False
-)
-
-
-def make_problem(posterior="point", expressions=EXPRESSIONS):
-    comparison, _ = make_context(
-        make_rows(),
-        len(expressions),
-        FitSettings(
-            inference="stochastic",
-            posterior=posterior,
-            num_inducing=M,
-            batch_size=B,
-            ard=False,
-            given=with_lines_through_zero(expressions, {}, 1),
-        ),
-    )
-    Z = inducing_inputs(comparison.data, M, comparison.rng(Seed.INDUCING))
-    comparison = replace(comparison, inducing=Z)
-    return first_states(starts(expressions, comparison), comparison), comparison
 
 
 def make_parts(state):
@@ -74,10 +42,10 @@ def make_parts(state):
     return kernel, likelihood
 
 
-def make_variational(state, comparison, posterior, settings):
+def make_variational(state, context, posterior, settings):
     model = VariationalSVGP(
         *make_parts(state),
-        comparison.Z,
+        context.Z,
         covariance=posterior,
         num_data=N,
         sample_inducing=settings.sample_inducing,
@@ -91,7 +59,7 @@ def make_variational(state, comparison, posterior, settings):
     parameters = [model.likelihood.variance, *(own[slot] for slot in sorted(own))]
     model._theta = ParameterVector({str(k): p for k, p in zip(slots, parameters, strict=True)})
     start = model._theta.read().numpy()
-    priors = comparison.prior_of(state.layout)
+    priors = context.prior_of(state.layout)
     shift = start - state.learned.theta[slots]
     mean = np.array([priors[slot].mean for slot in slots]) + shift
     sd = np.array([priors[slot].sd for slot in slots])
@@ -99,13 +67,13 @@ def make_variational(state, comparison, posterior, settings):
     return model, slots, shift
 
 
-def climb(model, loss, comparison, settings):
+def optimise_by_keras(model, loss, context, settings):
     """Steps of Keras' Adam on the minibatches that training has."""
     # Of plain numbers Keras makes some of 32 bits, by which steps would differ in the sixth digit.
     betas = {"beta_1": np.float64(0.9), "beta_2": np.float64(0.999)}
     optimiser = gpflow.keras.tf_keras.optimizers.Adam(settings.rate, **betas)
     variables = model.trainable_variables
-    batches = comparison.data.minibatches(B, comparison.seed)
+    batches = context.data.minibatches(B, context.seed)
 
     @tf.function
     def step(X, y, *more):
@@ -124,35 +92,35 @@ def climb(model, loss, comparison, settings):
     return run
 
 
-def mean_bound(comparison, settings, bound):
+def mean_bound(context, settings, bound):
     """The mean over the minibatches that local ELBOs are averaged over."""
-    seed = int(comparison.rng(Seed.LOCAL_ELBO_ROWS).integers(2**31))
+    seed = int(context.rng(Seed.LOCAL_ELBO_ROWS).integers(2**31))
     num = settings.value_batches_of(N, B)
-    batches = islice(comparison.data.minibatches(B, seed), num)
+    batches = islice(context.data.minibatches(B, seed), num)
     compiled = tf.function(lambda X, y: bound((X, y[:, tf.newaxis])))
     return np.mean([compiled(tf.constant(X), tf.constant(y)) for X, y in batches])
 
 
 def test_point__trains_as_svgp_does():
     settings = PaperSettings(sample_inducing=False, learning_rate=RATE)
-    states, comparison = make_problem()
-    trained = train(states, comparison, settings, STEPS)
+    states, context = make_problem()
+    trained = train(states, context, settings, STEPS)
     for state, end in zip(states, trained, strict=True):
         kernel, likelihood = make_parts(state)
         model = gpflow.models.SVGP(
             kernel,
             likelihood,
-            comparison.Z,
+            context.Z,
             q_mu=state.learned.mean[:, np.newaxis],
             q_sqrt=state.learned.root[np.newaxis],
             whiten=False,
             num_data=N,
         )
         gpflow.set_trainable(model.inducing_variable, False)
-        values = climb(model, model.training_loss, comparison, settings)()
+        values = optimise_by_keras(model, model.training_loss, context, settings)()
         np.testing.assert_allclose(end.values, values, rtol=1e-6)
         np.testing.assert_allclose(
-            end.elbo, mean_bound(comparison, settings, model.elbo), rtol=1e-6, atol=1e-4
+            end.elbo, mean_bound(context, settings, model.elbo), rtol=1e-6, atol=1e-4
         )
         np.testing.assert_allclose(end.learned.mean, model.q_mu.numpy()[:, 0], atol=1e-6)
         assert end.num_skipped == 0
@@ -163,86 +131,42 @@ def test_point__trains_as_svgp_does():
 )
 def test_q_theta__trains_as_variational_svgp_does(posterior, expressions):
     settings = PaperSettings(learning_rate=RATE, num_samples=3)
-    states, comparison = make_problem(posterior, expressions)
-    trained = train(states, comparison, settings, STEPS)
+    states, context = make_problem(posterior, expressions)
+    trained = train(states, context, settings, STEPS)
     H = max(len(state.layout) for state in states)
     for state, end in zip(states, trained, strict=True):
-        model, slots, shift = make_variational(state, comparison, posterior, settings)
+        model, slots, shift = make_variational(state, context, posterior, settings)
         gpflow.set_trainable(model.inducing_variable, False)
 
         def eta(step, slots=slots):
-            theta, u = draw_base_samples(comparison.seed, step, settings.num_samples, M, H)
+            theta, u = draw_base_samples(context.seed, step, settings.num_samples, M, H)
             return (tf.constant(np.concatenate([theta[:, slots], u], axis=1)),)
 
         loss = lambda data, row, model=model: -model.elbo(data, row)  # noqa: E731
-        values = climb(model, loss, comparison, settings)(eta)
+        values = optimise_by_keras(model, loss, context, settings)(eta)
         np.testing.assert_allclose(end.values, values, rtol=1e-6)
         np.testing.assert_allclose(
             end.learned.theta[slots], model.theta_mean.numpy() - shift, atol=1e-6
         )
-        factor = theta_factor(end.learned.spread, comparison)[np.ix_(slots, slots)]
+        factor = theta_factor(end.learned.spread, context)[np.ix_(slots, slots)]
         np.testing.assert_allclose(factor, model.q_theta.factor.numpy(), atol=1e-6)
 
 
-def test_sampled_inducing__has_the_same_bound_on_average():
-    states, comparison = make_problem(expressions=EXPRESSIONS[:1])
-    sure = Group(states, comparison, PaperSettings(sample_inducing=False, learning_rate=1e-12))
-    sampled = Group(states, comparison, PaperSettings(num_samples=400, learning_rate=1e-12))
-    for group in (sure, sampled):
-        group.take(5, comparison.data.minibatches(B, 0))
-    spread = sampled.values[0] - sure.values[0]
-    assert np.abs(spread).max() > 1e-6
-    assert np.abs(spread).max() < 0.1 * np.abs(sure.values[0]).max()
-
-
-def test_plain_ascent__moves_along_the_gradient():
-    states, comparison = make_problem(expressions=EXPRESSIONS[:1])
-    rate = 1e-9
-    plain = PaperSettings(optimiser="sga", learning_rate=rate, sample_inducing=False)
-    (once,) = train(states, comparison, plain, 1)
-    (twice,) = train(states, comparison, replace(plain, learning_rate=2.0 * rate), 1)
-    moved = once.learned.mean - states[0].learned.mean
-    assert np.abs(moved).max() > 0.0
-    np.testing.assert_allclose(twice.learned.mean - states[0].learned.mean, 2.0 * moved, rtol=1e-5)
-
-
-def test_segments__are_as_one():
-    states, comparison = make_problem("diagonal")
-    settings = PaperSettings(num_samples=2)
-    whole = train(states, comparison, settings, 40)
-    parts = train(train(states, comparison, settings, 15), comparison, settings, 25)
-    for one, other in zip(whole, parts, strict=True):
-        np.testing.assert_allclose(one.values, other.values, rtol=1e-9)
-        np.testing.assert_allclose(one.elbo, other.elbo, rtol=1e-9)
-
-
 def test_candidates__do_not_depend_on_their_company():
-    states, comparison = make_problem("full")
+    states, context = make_problem("full")
     settings = PaperSettings(num_samples=2)
-    together = train(states, comparison, settings, 20)
+    together = train(states, context, settings, 20)
     for one, state in zip(together, states, strict=True):
-        (alone,) = train([state], comparison, settings, 20)
+        (alone,) = train([state], context, settings, 20)
         np.testing.assert_allclose(one.values, alone.values, rtol=1e-9)
         np.testing.assert_allclose(one.elbo, alone.elbo, rtol=1e-9)
 
 
 def test_other_candidates__need_no_new_graph():
     settings = PaperSettings(num_samples=2)
-    states, comparison = make_problem()
-    train(states, comparison, settings, 3)
+    states, context = make_problem()
+    train(states, context, settings, 3)
     before = num_traces()
-    others, comparison = make_problem(expressions=tuple(map(parse, ("LIN", "RQ * PER"))))
-    train(others, comparison, settings, 7)
+    others, context = make_problem(expressions=tuple(map(parse, ("LIN", "RQ * PER"))))
+    train(others, context, settings, 7)
     assert num_traces() == before
-
-
-def test_broken_candidate__fails_alone():
-    states, comparison = make_problem()
-    settings = PaperSettings(num_samples=2)
-    nothing = np.full(len(states[1].layout), np.nan)
-    broken = replace(states[1], learned=replace(states[1].learned, theta=nothing))
-    found = train([states[0], broken, states[2]], comparison, settings, 10)
-    expected = train([states[0], states[2]], comparison, settings, 10)
-    assert found[1].num_skipped == 10 and np.isnan(found[1].elbo)
-    for one, other in zip((found[0], found[2]), expected, strict=True):
-        np.testing.assert_allclose(one.elbo, other.elbo, rtol=1e-9)
