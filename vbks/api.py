@@ -6,9 +6,12 @@ import sys
 import time
 from collections.abc import Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from vbks.inference.progress import reporting
+
+Preset: TypeAlias = Literal["fast", "medium", "best", "paper"]
+"""Names of presets: three budgets, and what the VBKS paper describes."""
 
 if TYPE_CHECKING:
     from vbks.config import Space, Targets
@@ -46,7 +49,7 @@ def fit(
     temperature: float = 1.0,
     prior: KernelPrior = "uniform",
     weights: Weighting | None = None,
-    preset: Literal["paper"] | PaperSettings | None = None,
+    preset: Preset | PaperSettings | None = None,
     families: Sequence[str] | None = None,
     restarts: int | None = None,
     prune: bool = True,
@@ -105,9 +108,10 @@ def fit(
         weights: what predictions are averaged with: "belief", the probabilities; "stacking", the
             weights that predict left-out rows best; or "auto", the latter where it is clearly
             better.
-        preset: "paper", or `vbks.PaperSettings`, for what the VBKS paper describes and nothing
-            else: all candidates, by q(u) and q(θ) on minibatches, with a point or another
-            ``posterior``; K144 unless another space is given.
+        preset: "fast", "medium" or "best", a budget of 2, 10 or 60 seconds that begins once
+            TensorFlow is imported; or "paper", or `vbks.PaperSettings`, for what the VBKS paper
+            describes and nothing else: all candidates, by q(u) and q(θ) on minibatches, with a
+            point or another ``posterior``; K144 unless another space is given.
         families: base kernels that a search makes candidates of; by default the method's own.
         restarts: starts of each candidate.
         prune: whether candidates far behind stop early.
@@ -137,6 +141,7 @@ def fit(
             FitConfig,
             as_in_paper,
             read_belief,
+            read_budget,
             read_names,
             read_preset,
             read_space,
@@ -145,7 +150,6 @@ def fit(
         from vbks.inference.likelihoods.registry import make_likelihood
         from vbks.inference.settings import FitSettings
         from vbks.policies import Policies
-        from vbks.search.budget import budget_of
         from vbks.search.methods import method_of
         from vbks.selecting import select_kernels
         from vbks.several_targets import select_for_each_target
@@ -162,7 +166,7 @@ def fit(
             seed=seed,
             policies=policies or Policies(),
         )
-        chosen, paper = method_of(method), read_preset(preset)
+        chosen, (paper, speed) = method_of(method), read_preset(preset)
         config = FitConfig(
             fits=fits,
             method=chosen,
@@ -176,7 +180,8 @@ def fit(
             targets=targets,
             noise_variance=noise_variance,
             mean_function=mean_function,
-            budget=budget_of(budget, began),
+            budget=read_budget(budget, speed, fits.policies.budget, began),
+            speed=speed,
             callback=callback,
             executor=executor,
             checkpoint=checkpoint,

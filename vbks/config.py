@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from os import PathLike
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, cast, get_args
 
 from gpflow.kernels import Kernel
 
@@ -21,7 +22,8 @@ from vbks.inference.progress import Progress
 from vbks.inference.result import Posterior
 from vbks.inference.settings import FitSettings
 from vbks.kernels.gpflow.reading import KernelReading
-from vbks.search.budget import Budget
+from vbks.policies import BudgetPolicy
+from vbks.search.budget import Budget, budget_of
 from vbks.search.method import Method
 from vbks.search.methods import VBKS
 from vbks.search.paper import Callback
@@ -36,6 +38,9 @@ Space: TypeAlias = Literal["grow"] | Sequence[Member | str]
 
 Targets: TypeAlias = Literal["separate", "shared"]
 """How much to believe in kernels: for each of several targets, or for all of them."""
+
+Speed: TypeAlias = Literal["fast", "medium", "best"]
+"""Presets that are budgets: fields of `vbks.policies.BudgetPolicy` have their seconds."""
 
 ONE_WARP = (
     "The space has GPflow kernels, whose values are about the targets as they are, so no warp was "
@@ -62,6 +67,7 @@ class FitConfig:
     ``fits`` are those of the fits themselves, and ``belief`` is how the belief is formed. Without a
     ``space`` candidates are searched for, without ``warps`` all are tried that go with the data and
     the other settings, and without a ``budget`` the search takes as long as it usually does.
+    ``speed`` is the preset that the budget is of, if it is.
 
     What has no effect on fits is marked: work that is kept in a checkpoint goes on with other
     values of it. ``noise_variance`` and ``mean_function`` are known by the rows that they leave.
@@ -80,6 +86,7 @@ class FitConfig:
     noise_variance: object = field(default=None, metadata=NOT_IN_FITS)
     mean_function: object = field(default=None, metadata=NOT_IN_FITS)
     budget: Budget | None = field(default=None, metadata=NOT_IN_FITS)
+    speed: Speed | None = field(default=None, metadata=NOT_IN_FITS)
     callback: Callback | None = field(default=None, metadata=NOT_IN_FITS)
     executor: Executor | None = field(default=None, metadata=NOT_IN_FITS)
     checkpoint: str | PathLike[str] | None = field(default=None, metadata=NOT_IN_FITS)
@@ -216,12 +223,30 @@ def read_names(names: str | Iterable[str] | None) -> tuple[str, ...] | None:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def read_preset(preset: str | PaperSettings | None) -> PaperSettings | None:
-    """The settings of a preset, as they are or from its name."""
+def read_preset(preset: str | PaperSettings | None) -> tuple[PaperSettings | None, Speed | None]:
+    """The settings of the paper, as they are or from the name of the preset, or how fast it is."""
     if preset is None or isinstance(preset, PaperSettings):
-        return preset
-    check_one_of("preset", preset, ("paper",))
-    return PaperSettings()
+        return preset, None
+    check_one_of("preset", preset, (*get_args(Speed), "paper"))
+    return (PaperSettings(), None) if preset == "paper" else (None, cast(Speed, preset))
+
+
+def read_budget(
+    budget: float | Budget | None, speed: Speed | None, policy: BudgetPolicy, began: float
+) -> Budget | None:
+    """The budget that is given, which runs since the call ``began``, or that of a preset.
+
+    The latter begins now, once everything is imported.
+    """
+    if speed is None:
+        return budget_of(budget, began)
+    seconds = policy.seconds_of(speed)
+    if budget is not None:
+        raise SettingsError(
+            f"preset='{speed}' is a budget of {seconds:g} s, and budget={budget!r} is another. "
+            "Leave out one of the two."
+        )
+    return budget_of(seconds, time.perf_counter())
 
 
 def read_belief(

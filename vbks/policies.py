@@ -143,6 +143,15 @@ class SearchPolicy:
 class BudgetPolicy:
     """How a budget in seconds is spent on candidates whose costs are known only roughly."""
 
+    fast_seconds: float = 2.0
+    """The preset "fast" searches for this long: some first candidates of a few hundred rows."""
+
+    medium_seconds: float = 10.0
+    """The preset "medium" searches for this long: most of what matters on a few hundred rows."""
+
+    best_seconds: float = 60.0
+    """The preset "best" searches for this long: more than that rarely changes a forecast."""
+
     few: int = 4
     """This many candidates are tried however small the budget is, unless they take longer than
     `few_seconds` and the budget; one is always tried."""
@@ -197,6 +206,10 @@ class BudgetPolicy:
     memory: float = 0.5
     """What was learnt of the pace keeps this weight when something new is: the first fits are slow,
     as TensorFlow makes its graphs, and later ones are larger."""
+
+    def seconds_of(self, preset: str) -> float:
+        """The seconds of a preset."""
+        return float(getattr(self, f"{preset}_seconds"))
 
 
 @dataclass(frozen=True)

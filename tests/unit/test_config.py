@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,15 @@ import numpy as np
 import pytest
 
 import vbks
-from vbks.config import FitConfig, as_in_paper, read_belief, read_names, read_space
+from vbks.config import (
+    FitConfig,
+    as_in_paper,
+    read_belief,
+    read_budget,
+    read_names,
+    read_preset,
+    read_space,
+)
 from vbks.errors import GrammarError, SettingsError
 from vbks.execution.devices import Devices
 from vbks.execution.fingerprint import NOT_IN_FITS, plain
@@ -20,7 +29,7 @@ from vbks.inference.choices import make_context
 from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.inference.settings import FitSettings
 from vbks.kernels.given import GivenValues
-from vbks.policies import Policies, ScreeningPolicy, SearchPolicy
+from vbks.policies import BudgetPolicy, Policies, ScreeningPolicy, SearchPolicy
 from vbks.search.methods import CKS, SKC, VBKS
 from vbks.weights.settings import BeliefSettings
 
@@ -50,6 +59,7 @@ OTHERS: dict[str, Any] = {
     "warps": ("log",),
     "target_range": (0.0, 1.0),
     "preset": vbks.PaperSettings(steps=3),
+    "speed": "fast",
     "trace": 2,
     "belief": BeliefSettings(prior="grammar"),
     "targets": "shared",
@@ -204,3 +214,18 @@ def test_policies__reach_the_contexts_of_fits() -> None:
         (np.arange(9.0), np.sin(np.arange(9.0))), 1, FitSettings(policies=policies)
     )
     assert context.screening.screening_rows == 123
+
+
+def test_presets__are_those_of_the_paper_or_budgets_from_now_on() -> None:
+    assert read_preset(None) == (None, None)
+    assert read_preset("paper") == (vbks.PaperSettings(), None)
+    assert read_preset("fast") == (None, "fast")
+    with pytest.raises(SettingsError, match="one of fast, medium, best, paper"):
+        read_preset("slow")
+    for speed, seconds in (("fast", 2.0), ("medium", 10.0), ("best", 60.0)):
+        before = time.perf_counter()
+        budget = read_budget(None, speed, BudgetPolicy(), began=-5.0)
+        assert (budget.seconds, budget.began >= before) == (seconds, True)
+    assert read_budget(7.0, None, BudgetPolicy(), began=-5.0).began == -5.0
+    with pytest.raises(SettingsError, match=r"preset='fast' is a budget of 2 s, and budget=7\.0"):
+        read_budget(7.0, "fast", BudgetPolicy(), began=0.0)

@@ -14,7 +14,7 @@ import vbks
 ROOT = Path(vbks.__file__).parent
 
 LAYERS = (
-    "arrays errors version",
+    "arrays errors printable version",
     "datasets",
     "data.signals",
     "data",

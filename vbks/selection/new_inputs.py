@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from vbks.arrays import Array
@@ -31,6 +32,7 @@ def read_new_inputs(record: SelectionRecord, Xnew: Any) -> Array:
     if values.shape[1] != record.num_inputs:
         raise DataError(f"Xnew has {values.shape[1]} columns, but the fit had {record.num_inputs}.")
     _refuse_mixed_times(record, labels, times)
+    _refuse_missing(record, labels, values)
     return values
 
 
@@ -38,6 +40,18 @@ def check_times(record: SelectionRecord, X: Any) -> None:
     """Refuse times where the fit had numbers, and numbers where it had times."""
     inputs = read_inputs(X)
     _refuse_mixed_times(record, inputs.labels, inputs.times)
+
+
+def _refuse_missing(record: SelectionRecord, labels: Sequence[str], values: Array) -> None:
+    """Name the first column in which there is nothing to predict from in some rows."""
+    for place, column in enumerate(np.asarray(values, np.float64).T):
+        rows = np.flatnonzero(~np.isfinite(column)) + 1
+        if len(rows):
+            known = record.feature_names
+            label = labels[place] if known is None else f"column '{known[place]}'"
+            what = "missing or infinite value" + "s" * (len(rows) > 1)
+            where = f"the first in row {rows[0]}" if len(rows) > 1 else f"in row {rows[0]}"
+            raise DataError(f"{label} has {len(rows)} {what}, {where}. Drop or fill such rows.")
 
 
 def _refuse_mixed_times(

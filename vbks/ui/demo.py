@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from rich.console import Console
 from rich.table import Table
 
 from vbks.api import fit
 from vbks.arrays import Array
 from vbks.datasets.shipped import airline
 from vbks.ui.tables import belief_table
+from vbks.ui.terminal import Terminal
 
 HELD_OUT = 24
 """The fit does not see this many months."""
@@ -30,14 +30,14 @@ def run(budget: float, seed: int, page: Path) -> None:
     X, Xnew = years[:-HELD_OUT], years[-HELD_OUT:]
     y, truth = series.y[:-HELD_OUT], series.y[-HELD_OUT:]
     selection = fit(X, pd.Series(y, name="passengers (thousands)"), budget=budget, seed=seed)
-    console = Console()
-    console.print(belief_table(selection))
+    terminal = Terminal()
+    terminal.show(belief_table(selection))
     for notice in selection.notices:
-        console.print(f"- {notice}", markup=False, highlight=False)
+        terminal.say(f"- {notice}")
     quantiles = selection.predict_quantiles(Xnew, QUANTILES)
-    console.print(_forecast_table(series.X[-HELD_OUT:, 0], truth, quantiles))
+    terminal.show(_forecast_table(series.X[-HELD_OUT:, 0], truth, quantiles))
     selection.report(page)
-    console.print(f"The report is in {page}.", markup=False, highlight=False, soft_wrap=True)
+    terminal.say(f"The report is in {page}.")
 
 
 def _forecast_table(years: Array, truth: Array, quantiles: Array) -> Table:

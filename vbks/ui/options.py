@@ -14,6 +14,14 @@ from vbks.grammar.space import K12, K144
 MethodName = Literal["vbks", "cks", "skc", "abcd", "bo", "random"]
 """The same names as in `vbks.search.METHODS`, which takes seconds to import."""
 
+LikelihoodName = Literal[
+    "gaussian", "student_t", "poisson", "bernoulli", "beta", "gamma", "exponential"
+]
+"""The same names as of `vbks.inference.likelihoods`, which takes seconds to import, too."""
+
+PresetName = Literal["fast", "medium", "best", "paper"]
+"""Names of what `vbks.fit` takes as a preset."""
+
 DataFile = Annotated[Path, typer.Argument(help="A CSV file with a header.")]
 
 InputColumns = Annotated[
@@ -30,6 +38,28 @@ TargetColumn = Annotated[
 Seed = Annotated[
     int, typer.Option(min=0, metavar="NUMBER", help="All that is random follows from it.")
 ]
+
+
+Folder = Annotated[Path, typer.Argument(help="What `vbks fit` has saved.")]
+
+Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON, and nothing else.")]
+
+Freq = Annotated[
+    str | None,
+    typer.Option(
+        metavar="STEP",
+        help="Step from one row to the next: D, B, W, M, Q, Y, h, 15min; or a number. "
+        "By default found from the rows.",
+    ),
+]
+
+
+def step_of(freq: str | None) -> str | float | None:
+    """A step as `find_steps` takes it: a number where the text is one."""
+    try:
+        return None if freq is None else float(freq)
+    except ValueError:
+        return freq
 
 
 def space_of(text: str) -> Literal["grow"] | tuple[Expression, ...]:

@@ -12,6 +12,7 @@ from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.inference.settings import FitSettings
 from vbks.kernels.given import GivenValues
 from vbks.policies import Policies, SearchPolicy
+from vbks.search.budget import Budget
 from vbks.selection.settings import settings_of
 
 
@@ -32,3 +33,9 @@ def test_settings__have_mappings_as_pairs() -> None:
     given = {parse("SE"): GivenValues((1.0, 2.0), (1,))}
     found = settings_of(FitConfig(fits=FitSettings(given=given)))["given"]
     assert found == (("SE", (("kind", "GivenValues"), ("theta", (1.0, 2.0)), ("fixed", (1,)))),)
+
+
+def test_settings__keep_a_preset_and_the_seconds_of_a_budget() -> None:
+    found = settings_of(FitConfig(speed="fast", budget=Budget(seconds=2.0)))
+    assert (found["preset"], found["budget"]) == ("fast", 2.0)
+    assert "budget" not in settings_of(FitConfig(budget=Budget(candidates=3)))

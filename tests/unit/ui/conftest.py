@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from support.selections import make_dated
 
 from vbks.ui import cli
 
@@ -42,3 +43,10 @@ def fitted(run, table):
     code, output, errors = run("fit", "data.csv", *SMALL)
     assert code == 0, errors
     return output
+
+
+@pytest.fixture
+def saved(run, tmp_path):
+    """A folder with a selection of 40 months, which was made by hand."""
+    make_dated().save(tmp_path / "sales-vbks")
+    return "sales-vbks"

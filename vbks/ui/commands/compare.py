@@ -7,10 +7,14 @@ from typing import Annotated, get_args
 
 import typer
 
-from vbks.errors import DataError
-from vbks.ui.options import DataFile, InputColumns, MethodName, Seed, TargetColumn
-from vbks.ui.paths import refuse_existing
+from vbks.errors import DataError, SettingsError
+from vbks.ui.interruptions import stoppable
+from vbks.ui.options import DataFile, InputColumns, Json, MethodName, Seed, TargetColumn
+from vbks.ui.paths import PICTURES, refuse_file
 from vbks.ui.tensorflow import import_tensorflow
+from vbks.ui.terminal import Terminal, records
+
+STOPPED = "Nothing was kept. Fewer --methods or a smaller --budget take less time."
 
 
 def compare(
@@ -32,36 +36,40 @@ def compare(
     ] = None,
     seed: Seed = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace the picture.")] = False,
+    json: Json = False,
 ) -> None:
     """Let methods search beside each other, and show how good their kernels are after how long."""
     from vbks.data.csv_files import choose_columns, describe, read_csv, with_dates
 
     names = _method_names(methods)
+    if not 0.0 < test < 1.0:
+        raise SettingsError(f"--test is {test:g}, expected a share between 0 and 1.")
+    picture = Path(f"{data.stem}-methods.png") if out is None else out
+    refuse_file(picture, PICTURES, force)
     table = with_dates(read_csv(data))
     columns = choose_columns(table, x or (), y)
-    picture = Path(f"{data.stem}-methods.png") if out is None else out
-    refuse_existing(picture, force)
-    typer.echo(describe(table, columns))
+    terminal = Terminal(json)
+    terminal.say(describe(table, columns))
     import_tensorflow()
-    from rich.console import Console
-
     from vbks.comparing import compare as compare_methods
     from vbks.ui.tables import answers_table
 
-    found = compare_methods(
-        table[list(columns.inputs)],
-        table[columns.target],
-        names,
-        budget=budget,
-        test_share=test,
-        seed=seed,
-        tell=lambda name: typer.echo(f"{name} ..."),
-    )
-    Console().print(answers_table(found.answers))
-    for name, reason in found.failures.items():
-        typer.echo(f"- {name} gave no answer: {reason}")
+    with stoppable(STOPPED):
+        found = compare_methods(
+            table[list(columns.inputs)],
+            table[columns.target],
+            names,
+            budget=budget,
+            test_share=test,
+            seed=seed,
+            tell=lambda name: terminal.say(f"{name} ..."),
+        )
     found.plot().savefig(picture, dpi=120)
-    typer.echo(f"Drawn to {picture}.")
+    terminal.answer({"answers": records(found.answers), "failures": found.failures})
+    terminal.show(answers_table(found.answers))
+    for name, reason in found.failures.items():
+        terminal.say(f"- {name} gave no answer: {reason}")
+    terminal.say(f"Drawn to {picture}.")
 
 
 def _method_names(text: str) -> list[str]:

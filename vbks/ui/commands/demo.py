@@ -8,9 +8,11 @@ from typing import Annotated
 
 import typer
 
-from vbks.ui.commands.report import refuse_other_endings
+from vbks.ui.interruptions import stoppable
 from vbks.ui.options import Seed
+from vbks.ui.paths import PAGES, refuse_file
 from vbks.ui.tensorflow import import_tensorflow
+from vbks.ui.terminal import Terminal
 
 DEMO_SECONDS = 30.0
 """Budget of the demonstration: enough to find the kernels that forecast it well."""
@@ -25,15 +27,17 @@ def demo(
         typer.Option(metavar="FILE", help="The report. By default in the folder for temporaries."),
     ] = None,
     seed: Seed = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
 ) -> None:
     """Forecast two years of airline passengers."""
     page = Path(gettempdir()) / "vbks-demo" / "report.html" if out is None else out
     if out is None:
         page.parent.mkdir(exist_ok=True)
     else:
-        refuse_other_endings(page)
-    typer.echo(f"Fitting ten years of airline passengers, for about {budget:.0f} seconds ...")
-    import_tensorflow()
-    from vbks.ui.demo import run
+        refuse_file(page, PAGES, force)
+    Terminal().say(f"Fitting ten years of airline passengers, for about {budget:.0f} seconds ...")
+    with stoppable("Nothing was kept."):
+        import_tensorflow()
+        from vbks.ui.demo import run
 
-    run(budget, seed, page)
+        run(budget, seed, page)

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from vbks.errors import SettingsError
+from vbks.errors import FileError, SettingsError
 from vbks.ui.commands.report import write_reports
-from vbks.ui.options import InputColumns, MethodName, Seed, TargetColumn, space_of
+from vbks.ui.interruptions import stoppable
+from vbks.ui.options import (
+    InputColumns,
+    Json,
+    LikelihoodName,
+    MethodName,
+    PresetName,
+    Seed,
+    TargetColumn,
+    space_of,
+)
 from vbks.ui.paths import refuse_existing, refuse_unusable
 from vbks.ui.tensorflow import import_tensorflow
+from vbks.ui.terminal import Terminal, records
 
 if TYPE_CHECKING:
     from vbks.selection.selection import Selection
@@ -42,12 +54,19 @@ def fit(
         typer.Option(help="How they are fitted."),
     ] = "auto",
     preset: Annotated[
-        Literal["paper"] | None,
-        typer.Option(help="paper: minibatches, as the VBKS paper has it; K144 by default."),
+        PresetName | None,
+        typer.Option(
+            help="fast, medium, best: for about 2, 10, 60 seconds once TensorFlow is there; "
+            "paper: minibatches, as the VBKS paper has it, with K144."
+        ),
     ] = None,
     inducing: Annotated[
         int | None, typer.Option(min=1, metavar="NUMBER", help="Inducing points, if not exact.")
     ] = None,
+    likelihood: Annotated[
+        LikelihoodName,
+        typer.Option(help="How targets vary: poisson for counts, student_t for outliers, ..."),
+    ] = "gaussian",
     mean: Annotated[
         Literal["linear"] | None, typer.Option(help="A line that targets vary around.")
     ] = None,
@@ -60,10 +79,15 @@ def fit(
     ] = "auto",
     target_range: Annotated[
         tuple[float, float] | None,
-        typer.Option(metavar="LOW HIGH", help="Ends of the target's range, for logit."),
+        typer.Option(
+            metavar="LOW HIGH", help="Range that targets cannot leave, such as 0 100 for shares."
+        ),
     ] = None,
     budget: Annotated[
-        float | None, typer.Option(min=1.0, metavar="SECONDS", help="How long to search.")
+        float | None,
+        typer.Option(
+            min=1.0, metavar="SECONDS", help="How long to search, TensorFlow's start included."
+        ),
     ] = None,
     checkpoint: Annotated[
         Path | None,
@@ -74,21 +98,22 @@ def fit(
         bool, typer.Option(help="Write a page for people about it into the folder, too.")
     ] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier selection.")] = False,
+    json: Json = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print every setting and policy, and fit nothing.")
     ] = False,
 ) -> None:
-    """Choose kernels for a table, and save them for `vbks predict`."""
-    candidates = space_of(space)
+    """Choose kernels for a table, and save them for forecasts and predictions."""
     names = warps if warps == "auto" else [name.strip() for name in warps.split(",")]
     settings: dict[str, Any] = {
-        "space": candidates,
+        "space": space_of(space),
         "method": method,
         "belief": belief,
         "weights": weights,
         "inference": inference,
         "preset": preset,
         "num_inducing": inducing,
+        "likelihood": likelihood,
         "warps": names,
         "target_range": target_range,
         "budget": budget,
@@ -97,8 +122,9 @@ def fit(
     }
     if mean is not None:
         settings["mean_function"] = mean
+    terminal = Terminal(json)
     if explain:
-        _explain(settings)
+        _explain(settings, terminal)
         return
     if data is None:
         raise SettingsError("there is no table to fit. Give a CSV file with a header.")
@@ -106,45 +132,81 @@ def fit(
     from vbks.data.training import prepare
     from vbks.data.warp_choice import choose_warps
 
+    folder = Path(f"{data.stem}-vbks") if out is None else out
+    refuse_existing(folder, force)
+    refuse_unusable(folder)
     table, noise = without_column(with_dates(read_csv(data)), noise_column)
     columns = choose_columns(table, x or (), y)
     X, target = table[list(columns.inputs)], table[columns.target]
     choose_warps(names, prepare((X, target), noise_variance=noise), target_range)
     if noise is not None:
         settings["noise_variance"] = noise
-    folder = Path(f"{data.stem}-vbks") if out is None else out
-    refuse_existing(folder, force)
-    refuse_unusable(folder)
-    typer.echo(describe(table, columns))
-    import_tensorflow()
-    from vbks.api import fit as fit_rows
+    terminal.say(describe(table, columns))
+    with stoppable(_kept(checkpoint)):
+        import_tensorflow()
+        from vbks.api import fit as fit_rows
 
-    selection = fit_rows(X, target, **settings)
-    _print_belief(selection)
-    selection.save(folder)
-    typer.echo(f"Saved to {folder}. To predict: vbks predict {folder} new.csv")
-    if report:
-        write_reports(selection, folder)
+        selection = fit_rows(X, target, **settings)
+    _save(selection, folder)
+    with stoppable(f"The fit is in {folder}."):
+        _tell(selection, folder, terminal, report)
 
 
-def _explain(settings: dict[str, Any]) -> None:
+def _kept(checkpoint: Path | None) -> str:
+    """What is left of a fit that was stopped, and how to go on."""
+    if checkpoint is None:
+        return "Nothing was kept: with --checkpoint FOLDER the same command would go on from here."
+    return f"Finished work is in {checkpoint}: the same command goes on from there."
+
+
+def _save(selection: Selection, folder: Path) -> None:
+    """Save a fit before all else, elsewhere if its place was lost meanwhile."""
+    try:
+        selection.save(folder)
+    except (FileError, OSError) as error:
+        other = Path(mkdtemp(prefix="vbks-")) / "selection"
+        selection.save(other)
+        reason = str(getattr(error, "strerror", None) or error).rstrip(".")
+        raise FileError(f"'{folder}' could not be written: {reason}. It is in {other}.") from None
+
+
+def _tell(selection: Selection, folder: Path, terminal: Terminal, has_report: bool) -> None:
+    """Say what was found, that it was saved, and what can be done with it."""
+    from vbks.ui.tables import belief_table
+
+    terminal.show(belief_table(selection))
+    for notice in selection.notices:
+        terminal.say(f"- {notice}")
+    terminal.say(f"Saved to {folder}. {_next(selection, folder)}")
+    page = write_reports(selection, folder) if has_report else None
+    if page is not None:
+        terminal.say(f"The report is in {page}.")
+    terminal.answer(
+        {
+            "folder": str(folder),
+            "report": None if page is None else str(page),
+            "best": str(selection.best.expression),
+            "warp": selection.best.warp.name,
+            "probability": float(selection.probabilities.max()),
+            "notices": [*selection.notices],
+            "belief": records(selection.belief),
+        }
+    )
+
+
+def _next(selection: Selection, folder: Path) -> str:
+    """The command that most would call next."""
+    if selection.num_inputs == 1:
+        return f"To forecast: vbks forecast {folder} --periods 12"
+    return f"To predict: vbks predict {folder} new.csv"
+
+
+def _explain(settings: dict[str, Any], terminal: Terminal) -> None:
     """Print all settings and policies of a fit, with these in place of the usual ones."""
     import_tensorflow()
-    from rich.console import Console
-
     from vbks.api import fit as fit_rows
     from vbks.policies import Policies
     from vbks.ui.explain import explanation_tables
 
     for table in explanation_tables(fit_rows, settings, Policies()):
-        Console().print(table)
-
-
-def _print_belief(selection: Selection) -> None:
-    from rich.console import Console
-
-    from vbks.ui.tables import belief_table
-
-    Console().print(belief_table(selection))
-    for notice in selection.notices:
-        typer.echo(f"- {notice}")
+        terminal.show(table)

@@ -7,48 +7,53 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vbks.errors import FileError
-from vbks.ui.paths import is_selection, refuse_existing
+from vbks.ui.options import Folder, Json
+from vbks.ui.paths import TABLES, refuse_file, refuse_without_selection
+from vbks.ui.table_files import rounded, write_table
 from vbks.ui.tensorflow import import_tensorflow
+from vbks.ui.terminal import Terminal, records, write
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from vbks.selection.selection import Selection
 
 QUANTILES = {"q05": 0.05, "q50": 0.5, "q95": 0.95}
 """Columns of predictions: the median and a 90 % interval around it."""
 
-DIGITS = 8
-"""Significant digits of predictions in a file."""
+AMONG_INPUTS = "predicted_"
+"""This stands before the name of a prediction where an input has that name already."""
 
 
 def predict(
-    folder: Annotated[Path, typer.Argument(help="What `vbks fit` has saved.")],
+    folder: Folder,
     data: Annotated[Path, typer.Argument(help="A CSV file with the inputs to predict at.")],
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="CSV file to write. By default to the terminal."),
+        typer.Option(metavar="FILE", help="CSV or JSON file. By default CSV to the terminal."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+    json: Json = False,
 ) -> None:
     """Predict the target for another table: mean, standard deviation and quantiles."""
     from vbks.data.csv_files import read_csv
 
+    refuse_without_selection(folder)
+    refuse_file(out, TABLES, force)
     table = read_csv(data)
-    if not is_selection(folder):
-        raise FileError(f"'{folder}' holds no saved selection. Give a folder of `vbks fit`.")
-    if out is not None:
-        refuse_existing(out, force)
     import_tensorflow()
     from vbks.selection.loading import load
 
-    predictions = _predictions(load(folder), table).to_csv(index=False)
-    if out is None:
-        typer.echo(predictions, nl=False)
+    predictions = _predictions(load(folder), table)
+    if out is not None:
+        write_table(predictions, out)
+    elif json:
+        Terminal(json).answer({"predictions": records(predictions)})
     else:
-        out.write_text(predictions, encoding="utf-8")
+        write(predictions.to_csv(index=False))
 
 
-def _predictions(selection: Selection, table: Any) -> Any:
+def _predictions(selection: Selection, table: Any) -> pd.DataFrame:
     """The inputs as they came, beside what is predicted there."""
     from vbks.data.csv_files import choose_inputs, with_dates
 
@@ -58,6 +63,13 @@ def _predictions(selection: Selection, table: Any) -> Any:
     mean, variance = selection.predict_y(X)
     quantiles = selection.predict_quantiles(X, tuple(QUANTILES.values()))
     found = {"mean": mean, "sd": variance**0.5, **dict(zip(QUANTILES, quantiles.T, strict=True))}
-    return inputs.assign(
-        **{name: [float(f"{value:.{DIGITS}g}") for value in found[name]] for name in found}
-    )
+    columns = {_beside(name, inputs): rounded(values) for name, values in found.items()}
+    whole: pd.DataFrame = inputs.assign(**columns)
+    return whole
+
+
+def _beside(name: str, inputs: pd.DataFrame) -> str:
+    """The name of a prediction, which is none of the inputs'."""
+    while name in inputs.columns:
+        name = f"{AMONG_INPUTS}{name}"
+    return name

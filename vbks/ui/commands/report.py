@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vbks.errors import FileError
-from vbks.ui.paths import is_selection, refuse_existing
+from vbks.ui.options import Folder
+from vbks.ui.paths import PAGES, refuse_file, refuse_without_selection
 from vbks.ui.tensorflow import import_tensorflow
+from vbks.ui.terminal import Terminal
 
 if TYPE_CHECKING:
     from vbks.selection.selection import Selection
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="What `vbks fit` has saved.")],
+    folder: Folder,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -27,33 +28,24 @@ def report(
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
 ) -> None:
     """Write what a saved selection says as one page that needs no network."""
-    if not is_selection(folder):
-        raise FileError(f"'{folder}' holds no saved selection. Give a folder of `vbks fit`.")
-    if out is not None:
-        refuse_existing(out, force)
-        refuse_other_endings(out)
+    refuse_without_selection(folder)
+    refuse_file(out, PAGES, force)
     import_tensorflow()
     from vbks.selection.loading import load
 
     selection = load(folder)
     if out is None:
-        write_reports(selection, folder)
+        out = write_reports(selection, folder)
     else:
         selection.report(out)
-        typer.echo(f"The report is in {out}.")
-
-
-def refuse_other_endings(path: Path) -> None:
-    """Refuse a file that is neither a page nor data, before the work."""
-    if path.suffix.lower() not in (".html", ".htm", ".json"):
-        raise FileError(f"'{path}' does not end in .html or .json. Give another --out.")
+    Terminal().say(f"The report is in {out}.")
 
 
 def write_reports(selection: Selection, folder: Path) -> Path:
-    """Write the page and its data into a folder, and say where the page is."""
+    """Write the page and its data into a folder; the path is that of the page."""
     from vbks.report import write_report
 
-    found = selection.report(folder / "report.html")
-    write_report(found, folder / "report.json")
-    typer.echo(f"The report is in {folder / 'report.html'}.")
-    return folder / "report.html"
+    page = folder / "report.html"
+    found = selection.report(page)
+    write_report(found, page.with_suffix(".json"))
+    return page

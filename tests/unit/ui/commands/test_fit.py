@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import numpy as np
@@ -6,7 +7,7 @@ import pytest
 import vbks
 from vbks.ui import paths
 
-SMALL = ("--space", "SE, LIN", "--warps", "identity")
+SMALL = ("--space", "SE, LIN", "--warps", "identity", "--no-report")
 
 
 def test_fit__says_what_it_took_found_and_saved(fitted):
@@ -17,7 +18,9 @@ def test_fit__says_what_it_took_found_and_saved(fitted):
     assert "The best of 2 candidates" in fitted
     assert "LIN" in fitted
     assert "2 candidates were tried" in fitted
-    assert fitted.endswith("Saved to data-vbks. To predict: vbks predict data-vbks new.csv\n")
+    assert fitted.endswith(
+        "Saved to data-vbks. To forecast: vbks forecast data-vbks --periods 12\n"
+    )
 
 
 def test_fit__takes_the_settings_of_the_call(run, table, monkeypatch):
@@ -45,7 +48,7 @@ def test_fit__takes_the_settings_of_the_call(run, table, monkeypatch):
             "--seed",
             4,
         ),
-        *("--checkpoint", "kept"),
+        *("--checkpoint", "kept", "--likelihood", "poisson"),
         *("--warps", "identity, logit", "--target-range", 0, 10),
     )
     assert (code, errors) == (2, "vbks: seen enough\n")
@@ -57,6 +60,7 @@ def test_fit__takes_the_settings_of_the_call(run, table, monkeypatch):
         "belief": "vbks",
         "weights": "stacking",
         "inference": "collapsed",
+        "likelihood": "poisson",
         "preset": "paper",
         "num_inducing": 7,
         "warps": ["identity", "logit"],
@@ -79,7 +83,7 @@ def test_fit__takes_the_settings_of_the_call(run, table, monkeypatch):
         (["data.csv", "--space", "RBF"], "unknown family 'RBF'"),
         (["data.csv", "--space", "SE,"], "expected a kernel in ''"),
         (["data.csv", "--warps", "root"], "root"),
-        (["data.csv", "--warps", "logit"], "target_range"),
+        (["data.csv", "--warps", "logit"], "Give --target-range low high."),
         (["data.csv", "--out", "."], "'.' exists already"),
         (["data.csv", "--out", "data.csv", "--force"], "'data.csv' holds no selection"),
         (["data.csv", "--out", "a/b/c"], "there is no folder 'a/b' to write to"),
@@ -161,3 +165,39 @@ def test_explain__prints_settings_and_policies_and_fits_nothing(run, monkeypatch
         assert text in output
     code, _, errors = run("fit")
     assert (code, errors) == (2, "vbks: there is no table to fit. Give a CSV file with a header.\n")
+
+
+def test_fit__is_saved_before_anything_is_said(run, table, monkeypatch):
+    def break_down(*arguments):
+        raise RuntimeError("the printer is on fire")
+
+    monkeypatch.setattr("vbks.ui.tables.belief_table", break_down)
+    code, _, _ = run("fit", "data.csv", *SMALL)
+    assert code == 1
+    assert len(vbks.load("data-vbks").fits) == 2
+
+
+def test_fit__is_saved_elsewhere_where_its_place_was_lost(run, table, monkeypatch, tmp_path):
+    saved = []
+
+    class Lost:
+        def save(self, folder):
+            saved.append(folder)
+            if len(saved) == 1:
+                raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("vbks.api.fit", lambda X, y, **settings: Lost())
+    code, _, errors = run("fit", "data.csv")
+    assert code == 2
+    assert errors == (
+        f"vbks: 'data-vbks' could not be written: Permission denied. It is in {saved[1]}.\n"
+    )
+
+
+def test_fit__answers_programs(run, table):
+    code, output, errors = run("fit", "data.csv", *SMALL, "--json")
+    assert code == 0, errors
+    found = json.loads(output)
+    assert (found["folder"], found["report"], len(found["belief"])) == ("data-vbks", None, 2)
+    assert found["best"] == found["belief"][0]["expression"]
+    assert 0 < found["probability"] <= 1

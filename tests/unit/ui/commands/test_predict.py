@@ -41,3 +41,27 @@ def test_predict__refuses_in_one_line(run, tmp_path, fitted):
         assert (code, output) == (2, "")
         assert message in errors
         assert errors.count("\n") == 1
+
+
+def test_predict__keeps_inputs_that_are_called_as_predictions_are(run, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"mean": np.arange(20.0), "sd": rng.normal(size=20)})
+    rows.assign(y=rows["mean"] + 0.1 * rng.normal(size=20)).to_csv("train.csv", index=False)
+    small = ("--space", "LIN", "--warps", "identity", "--no-report")
+    assert run("fit", "train.csv", *small)[0] == 0
+    rows.to_csv("new.csv", index=False)
+    code, _, errors = run("predict", "train-vbks", "new.csv", "--out", "p.csv")
+    assert code == 0, errors
+    found = pd.read_csv("p.csv")
+    assert list(found) == ["mean", "sd", "predicted_mean", "predicted_sd", "q05", "q50", "q95"]
+    np.testing.assert_allclose(found["mean"], rows["mean"])
+    np.testing.assert_allclose(found["predicted_mean"], rows["mean"], atol=1.0)
+
+
+def test_predict__names_the_column_in_which_something_is_missing(run, saved, tmp_path):
+    (tmp_path / "new.csv").write_text("month,n\n2019-01-01,1\n,2\n2019-03-01,3\n")
+    code, _, errors = run("predict", saved, "new.csv")
+    assert code == 2
+    assert errors == (
+        "vbks: column 'month' has 1 missing or infinite value, in row 2. Drop or fill such rows.\n"
+    )

@@ -33,7 +33,7 @@ def test_report__refuses_in_one_line_before_the_work(run, fitted, tmp_path):
     for arguments, message in (
         (("none",), "'none' holds no saved selection"),
         (("data-vbks", "--out", "there.html"), "'there.html' exists already"),
-        (("data-vbks", "--out", "report.pdf"), "'report.pdf' does not end in .html or .json"),
+        (("data-vbks", "--out", "report.pdf"), "'report.pdf' does not end in .html, .htm or .json"),
         (("data-vbks", "--out", "none/report.html"), "there is no folder 'none'"),
     ):
         code, output, errors = run("report", *arguments)
@@ -42,7 +42,7 @@ def test_report__refuses_in_one_line_before_the_work(run, fitted, tmp_path):
     assert (tmp_path / "there.html").read_text() == "mine"
 
 
-def test_write_reports__says_where_the_page_is(fitted, tmp_path, capsys):
+def test_write_reports__writes_the_page_and_its_data(fitted, tmp_path):
     found = write_reports(vbks.load("data-vbks"), tmp_path)
     assert found == tmp_path / "report.html" and found.is_file()
-    assert capsys.readouterr().out == f"The report is in {found}.\n"
+    assert (tmp_path / "report.json").is_file()

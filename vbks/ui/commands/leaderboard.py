@@ -1,0 +1,71 @@
+"""`vbks leaderboard`: all candidates of a saved selection beside each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from vbks.errors import DataError
+from vbks.ui.options import Folder, Json
+from vbks.ui.paths import TABLES, refuse_file, refuse_without_selection
+from vbks.ui.table_files import with_rounded_numbers, write_table
+from vbks.ui.tensorflow import import_tensorflow
+from vbks.ui.terminal import Terminal, records
+
+if TYPE_CHECKING:
+    from vbks.selection.selection import Selection
+
+SHOWN = 20
+"""Rows that a table on a terminal has."""
+
+
+def leaderboard(
+    folder: Folder,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="CSV file of held-out rows, to score candidates by."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="CSV or JSON file with all rows.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+    json: Json = False,
+) -> None:
+    """Show the average and all candidates, best first, with how well each predicts."""
+    refuse_without_selection(folder)
+    refuse_file(out, TABLES, force)
+    table: Any = None
+    if data is not None:
+        from vbks.data.csv_files import read_csv
+
+        table = read_csv(data)
+    import_tensorflow()
+    from vbks.selection.loading import load
+    from vbks.ui.tables import leaderboard_table
+
+    selection = load(folder)
+    rows = None if table is None else _held_out(selection, table)
+    found = selection.leaderboard(rows)
+    terminal = Terminal(json)
+    if out is not None:
+        write_table(with_rounded_numbers(found), out)
+    terminal.answer({"candidates": records(found)})
+    terminal.show(leaderboard_table(found, SHOWN))
+    if out is not None:
+        terminal.say(f"Written to {out}.")
+
+
+def _held_out(selection: Selection, table: Any) -> tuple[Any, Any]:
+    """Inputs and targets of held-out rows, by the names of the fit."""
+    from vbks.data.csv_files import choose_inputs, with_dates
+
+    target = selection.target_name
+    if target not in table.columns:
+        known = ", ".join(map(str, table.columns))
+        raise DataError(f"there is no column '{target}' to score by. The columns: {known}.")
+    inputs = choose_inputs(
+        table.drop(columns=target), selection.feature_names, selection.num_inputs
+    )
+    return with_dates(table[inputs]), table[target]
