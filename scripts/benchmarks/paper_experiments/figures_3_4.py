@@ -82,7 +82,7 @@ USUAL = Size(
     first_steps=300,
     value_batches=30,
     records=6,
-    counts=(250, 500, 1_000, 2_000),
+    counts=(250, 500, 1_000),
     bo_rounds=6,
     bo_steps=300,
 )
