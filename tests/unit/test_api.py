@@ -37,9 +37,16 @@ def test_fit__finds_the_wave_on_a_line(selection: Selection) -> None:
 
 def test_fit__belief_is_a_table_that_says_what_it_holds(selection: Selection) -> None:
     table = selection.belief
-    assert list(table.columns[:7]) == [
-        "expression", "warp", "probability", "weight", "log_evidence", "standard_error", "evidence"
-    ]  # fmt: skip
+    assert list(table.columns[:8]) == [
+        "expression",
+        "reading",
+        "warp",
+        "probability",
+        "weight",
+        "log_evidence",
+        "standard_error",
+        "evidence",
+    ]
     assert table.loc[0, "expression"] == "LIN + PER"
     shares = ["probability", "weight", "vbks", "bayes", "stacking"]
     np.testing.assert_allclose(table[shares].sum(), 1.0)
