@@ -203,10 +203,11 @@ class Size:
     steps: tuple[tuple[int, int, int], ...]
 
 
-FULL = Size(
-    10_000, 100, 144, 48, 2,
+USUAL = Size(
+    10_000, 100, 48, 16, 2,
     ((12, 50, 128), (12, 100, 128), (12, 100, 512), (36, 100, 128), (12, 200, 512), (4, 400, 512)),
 )  # fmt: skip
+FULL = replace(USUAL, kernels=144, warm=48)
 QUICK = Size(600, 16, 4, 4, 1, ((4, 16, 32), (4, 50, 128)))
 
 
@@ -222,7 +223,7 @@ class Fitted:
 
 def run(context: Context) -> list[Figure]:
     """Speed-ups, shares, steps beside the cost model, and what it expects of eight GPUs."""
-    size = QUICK if context.quick else FULL
+    size = QUICK if context.quick else FULL if context.full else USUAL
     return [_ceiling(size), *_speed_ups(size), *_shares(size), *_steps(size), *_expected()]
 
 
