@@ -1,6 +1,7 @@
 """Averages over θ beside the exact posterior over θ, at the real width of q(θ)."""
 
 from dataclasses import replace
+from functools import cache
 
 import gpflow
 import numpy as np
@@ -50,7 +51,9 @@ def rows_of(likelihood):
     return data.with_level(2.0) if likelihood == "poisson" else data
 
 
+@cache
 def fitted(likelihood, bound, posterior):
+    """A fit and its rows, made once for all tests that ask for it."""
     data = rows_of(likelihood)
     Z = None if bound == "exact" else data.arrays()[0]
     (fit,) = fit_candidates(
