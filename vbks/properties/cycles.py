@@ -13,7 +13,7 @@ from vbks.properties.periods import periods_of, strongest
 from vbks.properties.results import Cycle
 from vbks.properties.telling import told_cycle
 from vbks.properties.values import Weighted, log_density, told_peaks
-from vbks.words.quantities import in_chosen_unit
+from vbks.words.quantities import in_chosen_unit, unit_for
 
 GAP = math.log1p(PERIOD_TOLERANCE)
 """Periods further apart than this, as logarithms, are those of different cycles."""
@@ -32,7 +32,8 @@ def cycle_of(beliefs: Beliefs) -> Cycle:
     main, both = every[dim]
     axis = beliefs.axes[dim + 1]
     estimate = main.estimate
-    factor, unit = in_chosen_unit(estimate.value if estimate else 1.0, axis)
+    factor, own_unit = in_chosen_unit(estimate.value if estimate else 1.0, axis)
+    unit = None if own_unit is None else unit_for("2", own_unit)
     density = log_density(main, GAP)
     peaks = told_peaks(both, GAP, is_log=True)
     return Cycle(

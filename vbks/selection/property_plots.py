@@ -6,11 +6,23 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
+from vbks.arrays import Array
 from vbks.data.times import instants
 from vbks.errors import DataError
 from vbks.properties.results import Change, Cycle, Dependence, Properties, Property, Spread, Trend
-from vbks.selection.plots import BLUE, DARK, GREY, brief_dates, plain_name, shown_percent, tidy
+from vbks.properties.values import Density
+from vbks.selection.plots import (
+    BLUE,
+    DARK,
+    GREY,
+    LEAST_BARS,
+    brief_dates,
+    plain_name,
+    shown_percent,
+    tidy,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +35,9 @@ COLUMNS = 2
 
 LEAST_DENSITY = 0.004
 """Where a density is below this share of its height at both ends, it is not drawn."""
+
+WIDE = 4.0
+"""Periods that differ by more than this factor are drawn on a logarithmic axis."""
 
 LEAST_SHOWN = 0.01
 """A density is drawn if its property is at least this probable."""
@@ -65,9 +80,8 @@ def plot_trend(trend: Trend, ax: Axes) -> None:
     _plot_density(trend, ax, f"change over the data{unit}")
     if trend.density is not None and trend.probability >= LEAST_SHOWN:
         ax.axvline(0.0, color=GREY, linestyle="--", linewidth=1.0)
-    ax.set_title(
-        f"up {shown_percent(trend.up)}, down {shown_percent(trend.down)}", fontsize="medium"
-    )
+    title = f"trend: up {shown_percent(trend.up)}, down {shown_percent(trend.down)}"
+    ax.set_title(title, fontsize="medium")
 
 
 def plot_change(change: Change, ax: Axes) -> None:
@@ -117,39 +131,49 @@ def _pictures(properties: Properties) -> dict[str, Callable[[Axes], None]]:
 def _plot_density(
     own: Property, ax: Axes, label: str, is_log: bool = False, as_dates: bool = False
 ) -> None:
-    """A density with its median and interval, or what there is to say without one."""
-    title = f"{own.name} {shown_percent(own.probability)}"
-    ax.set_title(title, fontsize="medium")
+    """A density with its interval, or a mark or a word where there is none."""
+    ax.set_title(f"{own.name} {shown_percent(own.probability)}", fontsize="medium")
     ax.set_xlabel(label)
     ax.set_yticks([])
     tidy(ax)
     ax.spines["left"].set_visible(False)
-    density = own.density
-    if density is None or own.probability < LEAST_SHOWN:
-        median = own.median
-        if median is not None and own.probability >= LEAST_SHOWN:
-            ax.axvline(instants(np.array([median]))[0] if as_dates else median, color=BLUE)
-        else:
-            ax.set_xticks([])
-            ax.text(0.5, 0.5, "none", transform=ax.transAxes, ha="center", color=GREY)
+    if own.density is None or own.median is None or own.probability < LEAST_SHOWN:
+        _mark(own, ax, as_dates)
         return
-    shown = np.flatnonzero(density.density > LEAST_DENSITY * density.density.max())
-    part = slice(max(shown[0] - 1, 0), shown[-1] + 2)
-    x, height = density.x[part], density.density[part]
-    x_shown = instants(x) if as_dates else x
-    ax.fill_between(x_shown, height, color=BLUE, alpha=0.16, linewidth=0)
-    ax.plot(x_shown, height, color=BLUE, linewidth=1.6)
+    x, height = _shown(own.density)
+    _fill(ax, x, height, 0.16, as_dates)
+    ax.plot(instants(x) if as_dates else x, height, color=BLUE, linewidth=1.6)
     if own.interval is not None:
-        inside = (x >= own.interval[0]) & (x <= own.interval[1])
-        ax.fill_between(x_shown, height, where=list(inside), color=BLUE, alpha=0.30, linewidth=0)
+        low, high = own.interval
+        inside = np.unique(np.concatenate([[low, high], x[(x > low) & (x < high)]]))
+        _fill(ax, inside, np.interp(inside, x, height), 0.30, as_dates)
     ax.set_ylim(bottom=0.0)
-    if is_log and x[-1] > 4.0 * x[0]:
+    if is_log and x[-1] > WIDE * x[0]:
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     if as_dates:
-        import pandas as pd
+        brief_dates(ax, pd.Series(instants(x)))
 
-        brief_dates(ax, pd.Series(x_shown))
+
+def _shown(density: Density) -> tuple[Array, Array]:
+    """The part of a density where it is worth to be drawn."""
+    shown = np.flatnonzero(density.density > LEAST_DENSITY * density.density.max())
+    part = slice(max(shown[0] - 1, 0), shown[-1] + 2)
+    return density.x[part], density.density[part]
+
+
+def _fill(ax: Axes, x: Array, height: Array, shade: float, as_dates: bool) -> None:
+    at = instants(x) if as_dates else x
+    ax.fill_between(at, height, color=BLUE, alpha=shade, linewidth=0)
+
+
+def _mark(own: Property, ax: Axes, as_dates: bool) -> None:
+    """The number of a property that has no density, or that there is none."""
+    if own.median is not None and own.probability >= LEAST_SHOWN:
+        ax.axvline(instants(np.array([own.median]))[0] if as_dates else own.median, color=BLUE)
+        return
+    ax.set_xticks([])
+    ax.text(0.5, 0.5, "none", transform=ax.transAxes, ha="center", color=GREY)
 
 
 def _bars(ax: Axes, names: Sequence[str], shares: Sequence[float]) -> None:
@@ -167,7 +191,7 @@ def _bars(ax: Axes, names: Sequence[str], shares: Sequence[float]) -> None:
             color=DARK,
         )
     ax.set_yticks(places, list(names))
-    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.set_ylim(max(len(names), LEAST_BARS) - 0.5, -0.5)
     ax.set_xlim(0.0, 1.02)
     ax.set_xlabel("probability")
     ax.xaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
