@@ -46,6 +46,7 @@ BOUNDS = ("exact", "collapsed", "stochastic")
 OLD_FOLDER = Path(__file__).parent / "format_5"
 NUM_ROWS = 24
 NUM_INDUCING = 6
+NUM_THETA = 3
 XNEW = np.linspace(2.0, 12.0, 17)[:, np.newaxis]
 
 
@@ -92,6 +93,7 @@ def make_fit(
         standard_error=0.25,
         evidence=evidence - data.log_jacobian + 0.5,
         evidence_error=0.125,
+        theta_samples=rng.normal(size=(NUM_THETA, H)),
         most_probable=0.01,
         upper=12.5,
         held_out=-3.5,
