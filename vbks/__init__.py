@@ -3,6 +3,7 @@
 The layers, each of which imports only from those before it:
 
 errors      what vbks refuses, in one family
+progress    what is shown while a fit works
 datasets    series that come with the package, and readers of public files
 data        rows in the user's units, standardised once
 grammar     kernel expressions: texts, structures, spaces, search moves, priors
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         integrations,
         kernels,
         predict,
+        progress,
         search,
         selection,
         weights,
@@ -100,6 +102,7 @@ __all__ = [
     "load",
     "parse",
     "predict",
+    "progress",
     "register_family",
     "search",
     "selection",
@@ -118,6 +121,7 @@ _PACKAGES = (
     "integrations",
     "kernels",
     "predict",
+    "progress",
     "search",
     "selection",
     "weights",

@@ -18,11 +18,11 @@ from vbks.grammar.expression import Expression
 from vbks.grammar.parser import parse
 from vbks.grammar.space import K144
 from vbks.inference.paper.settings import PaperSettings
-from vbks.inference.progress import Progress
 from vbks.inference.result import Posterior
 from vbks.inference.settings import FitSettings
 from vbks.kernels.gpflow.reading import KernelReading
 from vbks.policies import BudgetPolicy
+from vbks.progress import Progress
 from vbks.search.budget import Budget, budget_of
 from vbks.search.method import Method
 from vbks.search.methods import VBKS

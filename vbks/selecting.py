@@ -7,9 +7,9 @@ from typing import Any
 from vbks.config import FitConfig
 from vbks.execution.fingerprint import Plain, fingerprint
 from vbks.execution.run_context import run_context
-from vbks.inference.progress import reporting
 from vbks.kernels.precision import check_precision
 from vbks.preparing import read_rows, under_warps, with_expressions
+from vbks.progress import reporting
 from vbks.search.budget import beginning_of
 from vbks.search.problem import SearchProblem
 from vbks.selection.paper import select_as_paper

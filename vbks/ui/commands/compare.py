@@ -11,8 +11,8 @@ from vbks.errors import DataError, SettingsError
 from vbks.ui.interruptions import stoppable
 from vbks.ui.options import DataFile, InputColumns, Json, MethodName, Seed, TargetColumn
 from vbks.ui.paths import PICTURES, refuse_file
-from vbks.ui.tensorflow import import_tensorflow
 from vbks.ui.terminal import Terminal, records
+from vbks.ui.working import start_tensorflow, working
 
 STOPPED = "Nothing was kept. Fewer --methods or a smaller --budget take less time."
 
@@ -46,15 +46,15 @@ def compare(
         raise SettingsError(f"--test is {test:g}, expected a share between 0 and 1.")
     picture = Path(f"{data.stem}-methods.png") if out is None else out
     refuse_file(picture, PICTURES, force)
-    table = with_dates(read_csv(data))
-    columns = choose_columns(table, x or (), y)
     terminal = Terminal(json)
-    terminal.say(describe(table, columns))
-    import_tensorflow()
-    from vbks.comparing import compare as compare_methods
-    from vbks.ui.tables import answers_table
+    with stoppable(STOPPED), working(f"Reading {data.name}") as progress:
+        table = with_dates(read_csv(data))
+        columns = choose_columns(table, x or (), y)
+        terminal.say(describe(table, columns))
+        start_tensorflow(progress)
+        from vbks.comparing import compare as compare_methods
+        from vbks.ui.tables import answers_table
 
-    with stoppable(STOPPED):
         found = compare_methods(
             table[list(columns.inputs)],
             table[columns.target],
@@ -62,7 +62,7 @@ def compare(
             budget=budget,
             test_share=test,
             seed=seed,
-            tell=lambda name: terminal.say(f"{name} ..."),
+            progress=progress,
         )
     found.plot().savefig(picture, dpi=120)
     terminal.answer({"answers": records(found.answers), "failures": found.failures})

@@ -24,6 +24,7 @@ from vbks.ui.options import (
 from vbks.ui.paths import refuse_existing, refuse_unusable
 from vbks.ui.tensorflow import import_tensorflow
 from vbks.ui.terminal import Terminal, records
+from vbks.ui.working import STARTED, start_tensorflow, working
 
 if TYPE_CHECKING:
     from vbks.selection.selection import Selection
@@ -135,20 +136,24 @@ def fit(
     folder = Path(f"{data.stem}-vbks") if out is None else out
     refuse_existing(folder, force)
     refuse_unusable(folder)
-    table, noise = without_column(with_dates(read_csv(data)), noise_column)
-    columns = choose_columns(table, x or (), y)
-    X, target = table[list(columns.inputs)], table[columns.target]
-    choose_warps(names, prepare((X, target), noise_variance=noise), target_range)
-    if noise is not None:
-        settings["noise_variance"] = noise
-    terminal.say(describe(table, columns))
-    with stoppable(_kept(checkpoint)):
-        import_tensorflow()
-        from vbks.api import fit as fit_rows
+    with working(f"Reading {data.name}", budget) as progress:
+        with stoppable(_kept(checkpoint)):
+            table, noise = without_column(with_dates(read_csv(data)), noise_column)
+            columns = choose_columns(table, x or (), y)
+            X, target = table[list(columns.inputs)], table[columns.target]
+            choose_warps(names, prepare((X, target), noise_variance=noise), target_range)
+            if noise is not None:
+                settings["noise_variance"] = noise
+            terminal.say(describe(table, columns))
+            start_tensorflow(progress)
+            from vbks.api import fit as fit_rows
+            from vbks.search.budget import Budget
 
-        selection = fit_rows(X, target, **settings)
-    _save(selection, folder)
-    with stoppable(f"The fit is in {folder}."):
+            if budget is not None:
+                settings["budget"] = Budget(budget, began=STARTED)
+            selection = fit_rows(X, target, progress=progress, **settings)
+        _save(selection, folder)
+    with stoppable(f"The fit is in {folder}: vbks report {folder} writes its page."):
         _tell(selection, folder, terminal, report)
 
 

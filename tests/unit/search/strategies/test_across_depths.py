@@ -16,7 +16,7 @@ from support.rows import make_rows
 import vbks
 from vbks.data.warps import Identity
 from vbks.execution.devices import Devices
-from vbks.inference.progress import Quiet
+from vbks.progress import Quiet
 from vbks.inference.proposal import Proposal, structure_of
 from vbks.inference.result import LocalFit
 from vbks.inference.settings import FitStage
