@@ -1,4 +1,4 @@
-"""Python's collector of garbage, which is held while much is imported and nothing is thrown away."""
+"""Python's collector of garbage, held while much is imported and nothing is thrown away."""
 
 from __future__ import annotations
 

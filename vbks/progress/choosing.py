@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from vbks.errors import SettingsError
 from vbks.progress.lines import PlainLines
 from vbks.progress.live import LiveDisplay, Terminal
 from vbks.progress.notebook import NotebookDisplay, has_notebook
@@ -20,6 +21,10 @@ STDERR = 2
 def progress_for(wanted: bool | Progress) -> Progress:
     """What shows progress if that is wanted; a progress of one's own as it is."""
     if not isinstance(wanted, bool):
+        if not hasattr(wanted, "finished"):
+            raise SettingsError(
+                f"progress is {wanted!r}, expected True, False or a `vbks.progress.Progress`."
+            )
         return wanted
     if not wanted:
         return Quiet()
