@@ -139,7 +139,7 @@ class FitConfig:
             if self.warps is not None and {*self.warps} != {"identity"}:
                 raise SettingsError(
                     f"{name} is about targets as they are, which goes with no warp. Leave out "
-                    "warps, or give targets after the warp."
+                    "warps=, or give targets after the warp."
                 )
         if self.noise_variance is not None and self.method.needs_upper_bounds:
             raise SettingsError(NO_UPPERS.format(self.method.name))
@@ -202,7 +202,7 @@ def as_in_paper(config: FitConfig) -> FitConfig:
         ("families", config.families is not None, "none, as the space is fixed"),
     ):
         if is_other:
-            raise SettingsError(f"preset='paper' goes with {name} {expected}. Leave {name} out.")
+            raise SettingsError(f"preset='paper' goes with {name} {expected}. Leave out {name}=.")
     known: dict[str, Posterior] = {"full": "full", "diagonal": "diagonal"}
     posterior = known.get(fits.posterior, "point")
     return replace(

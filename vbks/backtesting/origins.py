@@ -136,7 +136,7 @@ def make_folds(rows: TimedRows, horizon: int, folds: int, step: int) -> list[Fol
         raise DataError(
             f"{folds} forecasts of {horizon} steps, whose origins are {step} apart, leave "
             f"{num_known} of {len(rows.y)} rows before the first, and {least} are needed. Give a "
-            "smaller horizon or fewer folds."
+            "smaller horizon= or fewer folds=."
         )
     found = []
     for origin in range(first, first + folds * step, step):

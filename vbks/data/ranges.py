@@ -37,7 +37,7 @@ def range_notice(rows: TrainingData) -> str:
     facts = _facts(rows)
     if facts.low < 0:
         return ""
-    is_named = SHARE.search(rows.target_name) is not None
+    is_named = SHARE.search(rows.target_name or "") is not None
     has_zeros = facts.is_whole and facts.low == 0
     if has_zeros and facts.high == 1:
         return (

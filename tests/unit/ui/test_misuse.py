@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -35,9 +36,10 @@ def damage(folder):
     """Copies of a saved selection that were damaged in several ways."""
     text = (folder / "sales-vbks" / "selection.json").read_text()
     newer = json.loads(text) | {"format": 9999}
+    shutil.copytree(folder / "sales-vbks", folder / "newer-vbks")
+    (folder / "newer-vbks" / "selection.json").write_text(json.dumps(newer))
     for name, content in (
         ("cut-vbks", text[: len(text) // 2]),
-        ("newer-vbks", json.dumps(newer)),
         ("other-vbks", "[1, 2]"),
         ("hollow-vbks", text),
         ("bare-vbks", ""),
@@ -165,11 +167,11 @@ BEFORE_WORK = [
 
 BY_THE_WORK = [
     ("fit data.csv --space SE[9]", "SE[9]"),
-    ("fit data.csv --likelihood poisson", "load"),
+    ("fit data.csv --likelihood poisson", "Poisson takes whole numbers"),
     ("fit data.csv --likelihood bernoulli", "0 and 1"),
     ("fit data.csv --preset paper --method cks", "--method"),
     ("fit data.csv --mean linear --warps log", "--warps"),
-    ("fit data.csv --mean linear --likelihood student_t", "--likelihood"),
+    ("fit data.csv --mean linear --likelihood student_t", "goes with Gaussian noise"),
     ("fit data.csv --method cks --space SE", "--space"),
     ("forecast cut-vbks --periods 3", "'cut-vbks"),
     ("forecast newer-vbks --periods 3", "9999"),

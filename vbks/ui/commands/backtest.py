@@ -55,6 +55,7 @@ def backtest(
 ) -> None:
     """Forecast the last rows from those before, several times, and score it beside baselines."""
     from vbks.data.csv_files import choose_columns, describe, read_csv, with_dates
+    from vbks.data.training import prepare
 
     refuse_file(out, TABLES, force)
     refuse_file(plot, PICTURES, force, "--plot")
@@ -62,13 +63,15 @@ def backtest(
     with stoppable(STOPPED), working(f"Reading {data.name}") as progress:
         table = with_dates(read_csv(data))
         columns = choose_columns(table, x or (), y)
+        X, target = table[list(columns.inputs)], table[columns.target]
+        prepare((X, target))
         terminal.say(describe(table, columns))
         start_tensorflow(progress)
         from vbks.backtesting.rolling import backtest as forecast_past
 
         found = forecast_past(
-            table[list(columns.inputs)],
-            table[columns.target],
+            X,
+            target,
             horizon=horizon,
             folds=folds,
             step=step,

@@ -40,6 +40,7 @@ def compare(
 ) -> None:
     """Let methods search beside each other, and show how good their kernels are after how long."""
     from vbks.data.csv_files import choose_columns, describe, read_csv, with_dates
+    from vbks.data.training import prepare
 
     names = _method_names(methods)
     if not 0.0 < test < 1.0:
@@ -50,14 +51,16 @@ def compare(
     with stoppable(STOPPED), working(f"Reading {data.name}") as progress:
         table = with_dates(read_csv(data))
         columns = choose_columns(table, x or (), y)
+        X, target = table[list(columns.inputs)], table[columns.target]
+        prepare((X, target))
         terminal.say(describe(table, columns))
         start_tensorflow(progress)
         from vbks.comparing import compare as compare_methods
         from vbks.ui.tables import answers_table
 
         found = compare_methods(
-            table[list(columns.inputs)],
-            table[columns.target],
+            X,
+            target,
             names,
             budget=budget,
             test_share=test,

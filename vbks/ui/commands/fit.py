@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from vbks.errors import FileError, SettingsError
+from vbks.errors import DataError, FileError, SettingsError
 from vbks.progress import Progress
 from vbks.ui.commands.report import write_reports
 from vbks.ui.interruptions import stoppable
@@ -177,7 +177,11 @@ def _read(
     table, noise = without_column(with_dates(read_csv(data)), noise_column)
     columns = choose_columns(table, x or (), y)
     X, target = table[list(columns.inputs)], table[columns.target]
-    rows = prepare((X, target), noise_variance=noise)
+    try:
+        rows = prepare((X, target), noise_variance=noise)
+    except DataError as error:
+        named = f"the noise column '{noise_column}'"
+        raise DataError(str(error).replace("noise_variance", named)) from None
     choose_warps(settings["warps"], rows, settings["target_range"])
     if noise is not None:
         settings["noise_variance"] = noise
