@@ -3,6 +3,7 @@
 The layers, each of which imports only from those before it:
 
 errors      what vbks refuses, in one family
+progress    what is shown while a fit works
 datasets    series that come with the package, and readers of public files
 data        rows in the user's units, standardised once
 grammar     kernel expressions: texts, structures, spaces, search moves, priors
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
         integrations,
         kernels,
         predict,
+        progress,
         search,
         selection,
         weights,
@@ -101,6 +103,7 @@ __all__ = [
     "load",
     "parse",
     "predict",
+    "progress",
     "register_family",
     "search",
     "selection",
@@ -119,6 +122,7 @@ _PACKAGES = (
     "integrations",
     "kernels",
     "predict",
+    "progress",
     "search",
     "selection",
     "weights",

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Sequence
+from importlib import import_module
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from vbks.inference.progress import reporting
+from vbks.collector import held_collector
+from vbks.progress import reporting
+from vbks.progress.choosing import above
 
 Preset: TypeAlias = Literal["fast", "medium", "best", "paper"]
 """Names of presets: three budgets, and what the VBKS paper describes."""
@@ -17,10 +21,10 @@ if TYPE_CHECKING:
     from vbks.config import Space, Targets
     from vbks.execution.work import Executor
     from vbks.inference.paper.settings import PaperSettings
-    from vbks.inference.progress import Progress
     from vbks.inference.result import Posterior
     from vbks.inference.settings import Inference
     from vbks.policies import Policies
+    from vbks.progress import Progress
     from vbks.search.budget import Budget
     from vbks.search.method import Method
     from vbks.search.paper import Callback
@@ -131,12 +135,13 @@ def fit(
         checkpoint: a folder where finished work is kept; the same call goes on from there after
             an interruption.
         seed: everything random follows from it.
-        progress: show a live table, if the output is a terminal.
+        progress: show what is tried, how far it has come and the best so far: in place on a
+            terminal or in a notebook, elsewhere a line now and then. An object with the methods of
+            `vbks.progress.Progress` hears of it instead.
     """
     began = time.perf_counter()
     with reporting(progress) as report:
-        if "tensorflow" not in sys.modules:
-            report.start(0, "Starting TensorFlow")
+        _start_tensorflow(report, budget, began)
         from vbks.config import (
             FitConfig,
             as_in_paper,
@@ -171,8 +176,8 @@ def fit(
             fits=fits,
             method=chosen,
             space=read_space(space),
-            families=read_names(families),
-            warps=None if warps == "auto" else read_names(warps),
+            families=read_names("families", families),
+            warps=None if warps == "auto" else read_names("warps", warps),
             target_range=target_range,
             preset=paper,
             trace=trace,
@@ -193,3 +198,16 @@ def fit(
             return select_kernels(X, y, config)
         # Several targets are what the caller asked for, and what the docstring says they get.
         return cast("Selection", select_for_each_target(X, y, config))
+
+
+def _start_tensorflow(report: Progress, budget: object, began: float) -> None:
+    """Import all that is needed, which takes seconds in a new process, and show meanwhile that."""
+    seconds = getattr(budget, "seconds", budget)
+    if isinstance(seconds, int | float) and seconds > 0:
+        since = getattr(budget, "began", math.nan)
+        report.goal(float(seconds), math.inf, began if math.isnan(since) else since)
+    if "vbks.selecting" not in sys.modules:
+        report.start(0, "Starting TensorFlow")
+        with above(report), held_collector():
+            import_module("vbks.selecting")
+    report.start(0, "Reading the data")

@@ -16,6 +16,7 @@ from vbks.backtesting.held_out import naive_errors
 from vbks.backtesting.rows import take_rows
 from vbks.data.training import prepare
 from vbks.errors import SettingsError, VbksError
+from vbks.progress import Part, Progress, reporting
 from vbks.search.budget import Budget
 from vbks.search.methods import METHODS
 from vbks.selection.leaderboard import errors_of
@@ -87,6 +88,7 @@ def compare(
     test_share: float = TEST_SHARE,
     seed: int = 0,
     tell: Callable[[str], None] = lambda text: None,
+    progress: bool | Progress = True,
     **settings: Any,
 ) -> MethodComparison:
     """Let methods search for kernels, each with the same budget, and score what they find.
@@ -102,17 +104,22 @@ def compare(
     places = _places(X, y, test_share, seed)
     targets = np.ravel(np.asarray(y, float))
     train, test = ((take_rows(X, rows), targets[rows]) for rows in places)
-    # The first to use them would wait for graphs that all methods share.
-    fit(*train, space=("SE",), warps=("identity",), restarts=1, progress=False)
+    names = tuple(dict.fromkeys(methods))
     found, failures = [], {}
-    for name in dict.fromkeys(methods):
-        tell(name)
-        try:
-            began = time.perf_counter()
-            selection = fit(*train, method=name, budget=budget, seed=seed, **settings)
-            found.append(_scored(name, selection, test, time.perf_counter() - began))
-        except VbksError as error:
-            failures[name] = str(error)
+    with reporting(progress) as report:
+        report.start(0, "Making TensorFlow's graphs")
+        # The first to use them would wait for graphs that all methods share.
+        fit(*train, space=("SE",), warps=("identity",), restarts=1, progress=False)
+        for number, name in enumerate(names, start=1):
+            tell(name)
+            report.part(name, number, len(names))
+            own = {"budget": budget, "seed": seed, "progress": Part(report), **settings}
+            try:
+                began = time.perf_counter()
+                selection = fit(*train, method=name, **own)
+                found.append(_scored(name, selection, test, time.perf_counter() - began))
+            except VbksError as error:
+                failures[name] = str(error)
     if not found:
         raise VbksError(f"no method gave an answer. {next(iter(failures.values()))}")
     table = pd.concat(found, ignore_index=True)

@@ -5,24 +5,25 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from numbers import Integral
 from os import PathLike
 from typing import Literal, TypeAlias, cast, get_args
 
 from gpflow.kernels import Kernel
 
-from vbks.errors import GrammarError, SettingsError, check_one_of
+from vbks.errors import GrammarError, SettingsError, check_one_of, is_real
 from vbks.execution.fingerprint import NOT_IN_FITS, Plain, flat, in_fits, plain_fields
 from vbks.execution.work import Executor
 from vbks.grammar.expression import Expression
 from vbks.grammar.parser import parse
 from vbks.grammar.space import K144
 from vbks.inference.paper.settings import PaperSettings
-from vbks.inference.progress import Progress
 from vbks.inference.result import Posterior
 from vbks.inference.settings import FitSettings
 from vbks.kernels.gpflow.reading import KernelReading
 from vbks.policies import BudgetPolicy
+from vbks.progress import Progress
 from vbks.search.budget import Budget, budget_of
 from vbks.search.method import Method
 from vbks.search.methods import VBKS
@@ -94,6 +95,9 @@ class FitConfig:
 
     def __post_init__(self) -> None:
         check_one_of("targets", self.targets, get_args(Targets))
+        if self.families is not None and not self.families:
+            raise GrammarError("there are no families to search in. Give at least one.")
+        _check_range(self.target_range)
         check_prior(self.belief.prior, is_growing=self.space is None)
         if not isinstance(self.trace, Integral) or self.trace < 0:
             raise SettingsError(f"trace is {self.trace!r}, expected a whole number from 0 on.")
@@ -135,7 +139,7 @@ class FitConfig:
             if self.warps is not None and {*self.warps} != {"identity"}:
                 raise SettingsError(
                     f"{name} is about targets as they are, which goes with no warp. Leave out "
-                    "warps, or give targets after the warp."
+                    "warps=, or give targets after the warp."
                 )
         if self.noise_variance is not None and self.method.needs_upper_bounds:
             raise SettingsError(NO_UPPERS.format(self.method.name))
@@ -170,6 +174,18 @@ class FitConfig:
         return {name.removeprefix("fits."): value for name, value in found.items()}
 
 
+def _check_range(given: object) -> None:
+    """Refuse what is no range of targets."""
+    if given is None:
+        return
+    ends = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else ()
+    if len(ends) != 2 or not all(map(is_real, ends)) or not -inf < ends[0] < ends[1] < inf:
+        raise SettingsError(
+            f"target_range is {given!r}, expected two numbers, the lower one first, such as "
+            "target_range=(0, 100)."
+        )
+
+
 def as_in_paper(config: FitConfig) -> FitConfig:
     """The same with what the VBKS paper has, and with nothing that it does not have."""
     fits = config.fits
@@ -186,7 +202,7 @@ def as_in_paper(config: FitConfig) -> FitConfig:
         ("families", config.families is not None, "none, as the space is fixed"),
     ):
         if is_other:
-            raise SettingsError(f"preset='paper' goes with {name} {expected}. Leave {name} out.")
+            raise SettingsError(f"preset='paper' goes with {name} {expected}. Leave out {name}=.")
     known: dict[str, Posterior] = {"full": "full", "diagonal": "diagonal"}
     posterior = known.get(fits.posterior, "point")
     return replace(
@@ -208,6 +224,8 @@ def read_space(space: Space) -> tuple[Member, ...] | None:
                 f"space is {space!r}, expected 'grow' or a list of expressions such as vbks.K144."
             )
         return None
+    if not isinstance(space, Iterable):
+        raise GrammarError(f"space is {space!r}, expected 'grow' or a list of expressions.")
     members = tuple(
         member if isinstance(member, Kernel | KernelReading) else parse(member) for member in space
     )
@@ -216,10 +234,12 @@ def read_space(space: Space) -> tuple[Member, ...] | None:
     return members
 
 
-def read_names(names: str | Iterable[str] | None) -> tuple[str, ...] | None:
+def read_names(setting: str, names: str | Iterable[str] | None) -> tuple[str, ...] | None:
     """Names as they are given: one of them, or several."""
     if names is None:
         return None
+    if not isinstance(names, Iterable):
+        raise SettingsError(f"{setting} is {names!r}, expected a name or a list of names.")
     return (names,) if isinstance(names, str) else tuple(names)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from gpflow.functions import Function
 
 from vbks.config import FitConfig
+from vbks.data.ranges import range_notice
 from vbks.data.sources import ArraySource
 from vbks.data.training import TrainingData, prepare
 from vbks.data.units import Units
@@ -62,6 +63,24 @@ def under_warps(rows: TrainingData, config: FitConfig) -> dict[Warp, TrainingDat
     names, _ = config.tried_warps
     warps = choose_warps("auto" if names is None else names, rows, config.target_range)
     return {warp: rows if warp.name == "identity" else rows.warped(warp) for warp in warps}
+
+
+def notices_of(rows: TrainingData, config: FitConfig) -> tuple[str, ...]:
+    """Why not all warps are tried, and what would keep forecasts in the range of the targets.
+
+    Who has chosen a warp, a likelihood or what the targets vary around has thought of the range.
+    Rows that are read from elsewhere are not read once more for it.
+    """
+    _, notices = config.tried_warps
+    has_chosen = (
+        not config.fits.likelihood.is_gaussian
+        or not isinstance(rows.source, ArraySource)
+        or config.preset is not None
+        or any(own is not None for own in (config.warps, config.target_range))
+        or any(own is not None for own in (config.mean_function, config.noise_variance))
+    )
+    about_range = "" if has_chosen else range_notice(rows)
+    return (*notices, about_range) if about_range else notices
 
 
 def with_expressions(config: FitConfig, units: Units) -> FitConfig:

@@ -7,9 +7,9 @@ from typing import Any
 from vbks.config import FitConfig
 from vbks.execution.fingerprint import Plain, fingerprint
 from vbks.execution.run_context import run_context
-from vbks.inference.progress import reporting
 from vbks.kernels.precision import check_precision
-from vbks.preparing import read_rows, under_warps, with_expressions
+from vbks.preparing import notices_of, read_rows, under_warps, with_expressions
+from vbks.progress import reporting
 from vbks.search.budget import beginning_of
 from vbks.search.problem import SearchProblem
 from vbks.selection.paper import select_as_paper
@@ -25,7 +25,7 @@ def select_kernels(X: Any, y: Any, config: FitConfig) -> Selection:
     rows, mean_function = read_rows(X, y, config)
     data = under_warps(rows, config)
     # Once kernels are read, nothing tells that they were the reason.
-    _, notices = config.tried_warps
+    notices = notices_of(rows, config)
     config = with_expressions(config, next(iter(data.values())).units)
 
     def digest() -> dict[str, Plain]:

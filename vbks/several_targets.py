@@ -13,6 +13,7 @@ from vbks.config import FitConfig
 from vbks.data.columns import read_columns, read_noise_columns
 from vbks.errors import SettingsError, VbksError
 from vbks.grammar.parser import parse
+from vbks.progress import Part, Progress
 from vbks.search.budget import Budget
 from vbks.selecting import select_kernels
 from vbks.selection.selection import Selection
@@ -66,6 +67,7 @@ def _select_each(
         own = replace(
             config,
             budget=budget,
+            progress=_part_of(config.progress, name, place + 1, len(columns)),
             noise_variance=noises[place],
             mean_function=means[place],
             checkpoint=checkpoint,
@@ -76,6 +78,14 @@ def _select_each(
             raise type(error)(f"target '{name}': {error}") from error
         budget = _from_now(budget)
     return found
+
+
+def _part_of(progress: bool | Progress, name: str, number: int, total: int) -> bool | Progress:
+    """The progress of one target."""
+    if isinstance(progress, bool):
+        return progress
+    progress.part(f"target {name}", number, total)
+    return Part(progress)
 
 
 def _from_now(budget: Budget | None) -> Budget | None:

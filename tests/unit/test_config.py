@@ -181,9 +181,9 @@ def test_space__of_one_is_a_list_all_the_same(space: Any) -> None:
 
 
 def test_names__may_be_one() -> None:
-    assert read_names("SE") == ("SE",)
-    assert read_names(["SE", "LIN"]) == ("SE", "LIN")
-    assert read_names(None) is None
+    assert read_names("families", "SE") == ("SE",)
+    assert read_names("families", ["SE", "LIN"]) == ("SE", "LIN")
+    assert read_names("families", None) is None
 
 
 def test_belief__is_that_of_the_method_unless_one_is_named() -> None:

@@ -14,7 +14,8 @@ import vbks
 ROOT = Path(vbks.__file__).parent
 
 LAYERS = (
-    "arrays errors printable version",
+    "arrays collector errors printable version",
+    "progress",
     "datasets",
     "data.signals",
     "data",
@@ -31,7 +32,7 @@ LAYERS = (
     "inference.optim",
     "inference.objectives",
     "inference.approximations",
-    "inference.inducing inference.progress inference.proposal inference.result",
+    "inference.inducing inference.proposal inference.result",
     "inference.screening inference.seeds inference.svgp.policy",
     "policies",
     "inference.settings",

@@ -8,12 +8,12 @@ import pytest
 
 import vbks
 from vbks.config import FitConfig
-from vbks.data.training import TrainingData
+from vbks.data.training import TrainingData, prepare
 from vbks.errors import GrammarError
 from vbks.grammar.parser import parse
 from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.inference.settings import FitSettings
-from vbks.preparing import read_rows, under_warps, with_expressions
+from vbks.preparing import notices_of, read_rows, under_warps, with_expressions
 
 
 def make_rows(num_inputs: int = 1) -> TrainingData:
@@ -76,3 +76,16 @@ def test_kernels__of_one_structure_are_refused() -> None:
     config = FitConfig(space=(parse("SE"), gpflow.kernels.SquaredExponential()))
     with pytest.raises(GrammarError, match="more than once in the space"):
         with_expressions(config, make_rows().units)
+
+
+def test_notice_about_the_range__is_for_those_who_have_not_thought_of_it() -> None:
+    X, y = np.arange(20.0), np.tile([0.0, 1.0, 2.0, 5.0], 5)
+    rows = prepare((X, y))
+    (notice,) = notices_of(rows, FitConfig())
+    assert "likelihood='poisson'" in notice
+    for config in (
+        FitConfig(target_range=(-1, 6)),
+        FitConfig(warps=("identity",)),
+        FitConfig(fits=FitSettings(likelihood=make_likelihood("poisson"))),
+    ):
+        assert notices_of(rows, config) == ()

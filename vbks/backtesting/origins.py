@@ -12,7 +12,7 @@ from vbks.data.frequency import find_steps
 from vbks.data.sources import ArraySource, Values
 from vbks.data.times import instants
 from vbks.data.training import TrainingData, prepare
-from vbks.errors import DataError, SettingsError
+from vbks.errors import DataError, SettingsError, check_whole
 
 LEAST_ROWS = 10
 """Fewer rows than this before the first forecast say little about a series."""
@@ -118,6 +118,7 @@ def _place_of_time(rows: TrainingData) -> int:
 
 def usual_horizon(rows: TimedRows, folds: int) -> int:
     """A season, where there are enough of them; else a tenth of the periods."""
+    check_whole("folds", folds)
     least = max(LEAST_ROWS, rows.season + 1)
     if rows.season > 1 and rows.num_periods >= least + folds * rows.season:
         return rows.season
@@ -127,8 +128,7 @@ def usual_horizon(rows: TimedRows, folds: int) -> int:
 def make_folds(rows: TimedRows, horizon: int, folds: int, step: int) -> list[Fold]:
     """Folds whose origins are ``step`` periods apart, the last a horizon before the last row."""
     for name, value in (("horizon", horizon), ("folds", folds), ("step", step)):
-        if isinstance(value, bool) or int(value) != value or value < 1:
-            raise SettingsError(f"{name} is {value!r}, expected a whole number from 1 on.")
+        check_whole(name, value)
     first = rows.num_periods - 1 - horizon - (folds - 1) * step
     num_known = int(np.sum(rows.periods <= first))
     if num_known < LEAST_ROWS or first < rows.season:
@@ -136,7 +136,7 @@ def make_folds(rows: TimedRows, horizon: int, folds: int, step: int) -> list[Fol
         raise DataError(
             f"{folds} forecasts of {horizon} steps, whose origins are {step} apart, leave "
             f"{num_known} of {len(rows.y)} rows before the first, and {least} are needed. Give a "
-            "smaller horizon or fewer folds."
+            "smaller horizon= or fewer folds=."
         )
     found = []
     for origin in range(first, first + folds * step, step):

@@ -18,6 +18,7 @@ from vbks.backtesting.results import OWN, Backtest
 from vbks.backtesting.rows import take_rows
 from vbks.backtesting.stats_models import QuantileForecast
 from vbks.errors import VbksError
+from vbks.progress import Part, Progress, reporting
 
 FOLDS = 3
 """Forecasts that are repeated: each takes a whole fit."""
@@ -34,6 +35,7 @@ def backtest(
     season: int | None = None,
     baselines: Sequence[str] = BASELINES,
     tell: Callable[[str], None] = lambda text: None,
+    progress: bool | Progress = True,
     **settings: Any,
 ) -> Backtest:
     """Forecast the last rows of a series from those before, several times, and score the forecasts.
@@ -54,6 +56,7 @@ def backtest(
         baselines: some of "naive", "seasonal naive", "AutoETS" and "AutoARIMA", the latter two by
             the package `statsforecast`.
         tell: called with a line of text as each fold begins.
+        progress: what is shown meanwhile, as in `vbks.fit`.
         settings: those of `vbks.fit`, such as ``budget``, which is that of each fold.
     """
     rows = read_timed_rows(X, y, freq, season)
@@ -62,19 +65,23 @@ def backtest(
     others, notices = make_baselines(baselines, rows.season)
     predictions, fits = [], []
     failures: dict[tuple[str, int], str] = {}
-    for number, fold in enumerate(parts, start=1):
-        origin = rows.times[fold.train].max()
-        tell(f"fold {number} of {len(parts)}: {len(fold.train)} rows up to {_told(origin)} ...")
-        found: dict[str, QuantileForecast] = {}
-        try:
-            found[OWN], what = _forecast(X, y, fold, {"progress": False, **settings})
-            fits.append({"fold": number, "origin": origin, **what})
-        except VbksError as error:
-            failures[OWN, number] = str(error)
-        simple, reasons = _baselines(others, rows, fold)
-        found |= simple
-        failures |= {(name, number): reason for name, reason in reasons.items()}
-        predictions += [_table(name, number, rows, fold, *found[name]) for name in found]
+    with reporting(progress) as report:
+        for number, fold in enumerate(parts, start=1):
+            origin = rows.times[fold.train].max()
+            known = f"{len(fold.train)} rows up to {_told(origin)}"
+            tell(f"fold {number} of {len(parts)}: {known} ...")
+            report.part(known, number, len(parts))
+            found: dict[str, QuantileForecast] = {}
+            try:
+                found[OWN], what = _forecast(X, y, fold, {"progress": Part(report), **settings})
+                fits.append({"fold": number, "origin": origin, **what})
+            except VbksError as error:
+                failures[OWN, number] = str(error)
+            report.start(0, "Forecasting by simple methods")
+            simple, reasons = _baselines(others, rows, fold)
+            found |= simple
+            failures |= {(name, number): reason for name, reason in reasons.items()}
+            predictions += [_table(name, number, rows, fold, *found[name]) for name in found]
     if not fits:
         raise VbksError(f"no fold gave a forecast. {failures[OWN, 1]}")
     return Backtest(

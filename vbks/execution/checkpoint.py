@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from vbks.arrays import Array
-from vbks.errors import FileError
+from vbks.errors import FileError, as_path
 from vbks.execution.chunk_files import read_chunk, write_chunk
 from vbks.execution.decision_log import DecisionLog
 from vbks.execution.fingerprint import Plain
@@ -156,7 +156,7 @@ def checkpointed(
     The folder is new, or has work that was done with the same settings. Those that are ``adopted``
     may differ: what the folder says goes.
     """
-    path = Path(folder)
+    path = as_path("checkpoint", folder)
     try:
         (path / WORK_FOLDER).mkdir(parents=True, exist_ok=True)
         lock = open(path / LOCK_FILE, "a+b")  # noqa: SIM115

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from vbks.inference.likelihoods.targets import Domain
     from vbks.inference.objectives.evidence import CollapsedEvidence, ExactEvidence
     from vbks.inference.objectives.log_posterior import LogPosterior, maximise
-    from vbks.inference.progress import Progress
     from vbks.inference.result import LocalFit, Mode, PruningStep
     from vbks.inference.screening import Rung, ScreeningPolicy
     from vbks.inference.settings import FitSettings, FitStage
@@ -35,7 +34,6 @@ __all__ = [
     "LocalFit",
     "LogPosterior",
     "Mode",
-    "Progress",
     "PruningStep",
     "Rung",
     "ScreeningPolicy",
@@ -63,7 +61,6 @@ _HOMES = {
     "LocalFit": "result",
     "LogPosterior": "objectives.log_posterior",
     "Mode": "result",
-    "Progress": "progress",
     "PruningStep": "result",
     "Rung": "screening",
     "ScreeningPolicy": "screening",

@@ -21,14 +21,15 @@ from vbks.inference.chunks import cost_of
 from vbks.inference.context import FitContext
 from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.inference.pipeline import Pipeline
-from vbks.inference.progress import Progress, Quiet, reporting
-from vbks.inference.proposal import Proposal, Structure, structure_of
+from vbks.inference.proposal import Proposal, Structure, of_warp, structure_of
 from vbks.inference.residuals import as_parent
 from vbks.inference.result import Ascent, LocalFit, Posterior
 from vbks.inference.settings import FitSettings, FitStage, Inference, ThetaPrior
 from vbks.kernels.given import GivenValues
 from vbks.kernels.starts.inheritance import Parent
 from vbks.policies import Policies
+from vbks.progress import Progress, Quiet, reporting
+from vbks.progress.words import some_names
 
 Tell = Callable[[Mapping[int, LocalFit]], object]
 """Hears of fits by their places."""
@@ -89,9 +90,10 @@ class Evaluator:
 
         ``tell`` hears of fits, by their places, as soon as nothing is missing in them.
         """
-        self.report.start(len(proposals), f"{len(proposals)} candidates, {stage.bound}")
+        parts = _by_warp([p.warp for p in proposals])
+        self._start([str(p) for p in proposals], "Trying", stage, len(parts))
         fits: dict[int, LocalFit] = {}
-        for warp, places in _by_warp([p.warp for p in proposals]).items():
+        for warp, places in parts.items():
             context, notices = self._made(stage, warp)
             candidates = [
                 make_candidate(p.expression, context, self._parent(p.parent, stage))
@@ -105,17 +107,33 @@ class Evaluator:
             fits |= dict(zip(places, done, strict=True))
         return [fits[k] for k in range(len(proposals))]
 
-    def go_on(self, fits: Sequence[LocalFit], stage: FitStage) -> list[LocalFit]:
-        """The same candidates, none of which is pruned, from where earlier fits have ended."""
-        self.report.start(len(fits), f"the best {len(fits)}, {stage.bound}")
+    def go_on(
+        self, fits: Sequence[LocalFit], stage: FitStage, what: str = "Fitting to the end"
+    ) -> list[LocalFit]:
+        """The same candidates, none of which is pruned, from where earlier fits have ended.
+
+        In words, this is ``what`` is done with them.
+        """
+        parts = _by_warp([fit.warp for fit in fits])
+        names = [f"{fit.expression}{of_warp(fit.warp)}" for fit in fits]
+        self._start(names, what, stage, len(parts))
         again: dict[int, LocalFit] = {}
-        for warp, places in _by_warp([fit.warp for fit in fits]).items():
+        for warp, places in parts.items():
             context, notices = self._made(stage, warp)
             earlier = [fits[k] for k in places]
             candidates = [make_candidate(f.expression, context, None, f) for f in earlier]
             done = Pipeline(context, self.report, False, self.executor).fit(candidates)
             again |= {k: replace(fit, notices=notices) for k, fit in zip(places, done, strict=True)}
         return [again[k] for k in range(len(fits))]
+
+    def _start(self, names: Sequence[str], verb: str, stage: FitStage, num_warps: int) -> None:
+        """Say what begins, and what values of it are compared with."""
+        num_stages = num_warps * (len(self.settings.policies.screening.rungs) + 1)
+        measure = f"{stage.bound}, {stage.num_rows}"
+        what = some_names(names)
+        if len(names) > 1:
+            what = f"{len(names)} kernels: {what}"
+        self.report.start(len(names), f"{verb} {what}", num_stages, measure)
 
     def _made(self, stage: FitStage, warp: Warp) -> tuple[FitContext, tuple[str, ...]]:
         """The context of a stage under a warp, which is made when it is first asked for."""
@@ -230,7 +248,7 @@ def fit_candidates(
         policies: numbers that trade time for quality.
         executor: where the fits are made; here, chunk after chunk, by default.
         seed: everything random follows from it.
-        progress: show a live table, if the output is a terminal.
+        progress: show what is done, as in `vbks.fit`.
 
     A candidate that cannot be fitted comes back as a failed fit with the reason.
     """

@@ -15,13 +15,14 @@ from vbks.inference import finalise, rungs
 from vbks.inference.candidate import Candidate, failed_fit, unfinished
 from vbks.inference.chunks import cost_of, cut
 from vbks.inference.context import FitContext
-from vbks.inference.progress import Progress
+from vbks.inference.proposal import of_warp
 from vbks.inference.pruning import margin_of, prune
 from vbks.inference.relatives import better_relatives
 from vbks.inference.result import LocalFit
 from vbks.inference.screening import Rung
 from vbks.inference.svgp import finalise as svgp_finalise
 from vbks.inference.svgp import plain_ascent, steps
+from vbks.progress import Progress
 
 
 def _failed(candidate: Candidate, context: FitContext, reason: str) -> Candidate:
@@ -62,7 +63,11 @@ class Pipeline:
         done = self._stage(rung.name, partial(rungs.run_rung, rung=rung, before=before), own)
         if rung.learns_from_relatives:
             done = self._screen_again(done, rung)
-        left = iter(self._prune(done, rung))
+        pruned = self._prune(done, rung)
+        going = [c for c in pruned if c.is_going]
+        if going:
+            self.report.leads(self._name(max(going, key=lambda c: c.best)))
+        left = iter(pruned)
         parts = zip(candidates, takes_part, strict=True)
         return [next(left) if takes else c for c, takes in parts]
 
@@ -123,13 +128,16 @@ class Pipeline:
     def _finalise(self, stage: Stage, candidates: Sequence[Candidate]) -> list[LocalFit]:
         for c in candidates:
             if not c.is_going:
-                self.report.finished(str(c.expression), c.best, ok=not c.reason)
+                self.report.finished(self._name(c), np.nan, ok=not c.reason)
         done = self._stage("finalising", stage, candidates, failed_fit)
         return [own if isinstance(own, LocalFit) else unfinished(own, self.context) for own in done]
+
+    def _name(self, own: Candidate | LocalFit) -> str:
+        return f"{own.expression}{of_warp(self.context.data.units.warp)}"
 
     def _tell(self, done: Sequence[Candidate | LocalFit]) -> None:
         for result in done:
             if isinstance(result, LocalFit):
                 ok = result.status != "failed"
-                self.report.finished(str(result.expression), result.elbo, ok=ok)
+                self.report.finished(self._name(result), result.log_evidence(), ok=ok)
         self.report.advance(len(done))

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from vbks.arrays import Array
 from vbks.data.training import TrainingData
-from vbks.errors import SettingsError, check_one_of
+from vbks.errors import SettingsError, check_bool, check_one_of, is_real
 from vbks.grammar.expression import Expression
 from vbks.inference.likelihoods.likelihood import Gaussian, Likelihood
 from vbks.inference.result import Ascent, Bound, Posterior
@@ -58,10 +58,16 @@ class FitSettings:
         check_one_of("prior", self.prior, get_args(ThetaPrior))
         for name in ("restarts", "batch_size", "num_inducing"):
             check_count(name, getattr(self, name))
-        for name in ("jitter", "seed"):
-            number = getattr(self, name)
-            if number is not None and not number >= 0:
-                raise SettingsError(f"{name} is {number}, expected 0 or more.")
+        for name in ("prune", "ard", "importance"):
+            check_bool(name, getattr(self, name))
+        if self.jitter is not None and not (is_real(self.jitter) and self.jitter >= 0):
+            raise SettingsError(f"jitter is {self.jitter!r}, expected a number from 0 on.")
+        if not isinstance(self.seed, Integral) or self.seed < 0:
+            raise SettingsError(f"seed is {self.seed!r}, expected a whole number from 0 on.")
+        if not isinstance(self.policies, Policies):
+            raise SettingsError(f"policies is {self.policies!r}, expected vbks.Policies(...).")
+        if self.memory_limit is not None and not is_real(self.memory_limit):
+            raise SettingsError(f"memory_limit is {self.memory_limit!r}, expected bytes.")
 
 
 @dataclass(frozen=True)
@@ -96,4 +102,4 @@ class FitStage:
 def check_count(name: str, count: object) -> None:
     """Refuse what is given as a number of something and is none."""
     if count is not None and (not isinstance(count, Integral) or count < 1):
-        raise SettingsError(f"{name} is {count}, expected a whole number from 1 on.")
+        raise SettingsError(f"{name} is {count!r}, expected a whole number from 1 on.")

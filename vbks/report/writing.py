@@ -7,7 +7,7 @@ import math
 from dataclasses import asdict
 from pathlib import Path
 
-from vbks.errors import FileError
+from vbks.errors import FileError, as_path
 from vbks.report.content import Report
 from vbks.report.page import page_of
 from vbks.storage.folders import FolderPath
@@ -20,7 +20,7 @@ ENDINGS = (".html", ".htm", ".json")
 
 def write_report(report: Report, path: FolderPath) -> Path:
     """Write a page, or JSON if the name ends in .json, completely or not at all."""
-    file = Path(path)
+    file = as_path("the path of the report", path)
     ending = file.suffix.lower()
     if ending not in ENDINGS:
         raise FileError(

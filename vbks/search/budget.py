@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
-from vbks.errors import SettingsError
+from vbks.errors import SettingsError, is_real
 from vbks.policies import BudgetPolicy
 
 
@@ -26,8 +26,8 @@ class Budget:
 
     def __post_init__(self) -> None:
         for name, amount in (("seconds", self.seconds), ("candidates", self.candidates)):
-            if not amount > 0:
-                raise SettingsError(f"the budget has {amount} {name}, expected more than 0.")
+            if not is_real(amount) or not amount > 0:
+                raise SettingsError(f"the budget has {amount!r} {name}, expected more than 0.")
 
 
 def budget_of(budget: float | Budget | None, began: float = math.nan) -> Budget | None:

@@ -110,7 +110,9 @@ class FinalFits:
                 return
             is_sure = False
             now, places = sorted(places[:num]), places[num:]
-            again = self.evaluator.go_on([state.done[k] for k in now], self.posteriors)
+            again = self.evaluator.go_on(
+                [state.done[k] for k in now], self.posteriors, "Finding how sure parameters are of"
+            )
             tracker.spend([self.posterior_cost(state.done[k]) for k in now])
             for k, fit in zip(now, again, strict=True):
                 state.done[k] = _with_posterior(state.done[k], fit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,11 +13,11 @@ from typing import ClassVar, TypeVar
 from vbks.errors import GrammarError
 from vbks.execution.run_context import RunContext
 from vbks.inference.evaluator import Evaluator, FollowUp
-from vbks.inference.progress import Progress
 from vbks.inference.proposal import Proposal, pairs_of
 from vbks.inference.result import Bound, Correction, LocalFit, Posterior
 from vbks.inference.settings import FitSettings, FitStage
 from vbks.kernels.bank.bank import num_traces
+from vbks.progress import Progress
 from vbks.search.budget import Budget, BudgetTracker
 from vbks.search.cost import CostModel, all_alike
 from vbks.search.final_fits import FinalFits
@@ -119,6 +120,9 @@ class Method(ABC):
                 costs(plan.final, CostModel.go_on), prior,
                 plan.posteriors, costs(own, CostModel.go_on), settings.policies.search,
             )  # fmt: skip
+        expected = strategy.num_expected if strategy.is_finite else math.inf
+        candidates = min(wanted.candidates, expected)
+        report.goal(wanted.seconds, candidates, time.perf_counter() - run.clock())
         log = run.decision_log((wanted.seconds, wanted.candidates))
         tracker = BudgetTracker(
             wanted, 0.0, run.clock,

@@ -313,7 +313,7 @@ def register_method(name: str, factory: Callable[[], Method]) -> None:
 
 def method_of(method: str | Method) -> Method:
     """A method from its name, with its usual settings, or as it is given."""
-    if not isinstance(method, str):
+    if isinstance(method, Method):
         return method
     check_one_of("method", method, METHODS)
     return METHODS[method]()

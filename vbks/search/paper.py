@@ -29,11 +29,11 @@ from vbks.inference.paper.training import (
     train,
     with_lines_through_zero,
 )
-from vbks.inference.progress import Progress
 from vbks.inference.result import LocalFit, Posterior
 from vbks.inference.seeds import Seed
 from vbks.inference.settings import FitSettings
 from vbks.kernels.given import GivenValues
+from vbks.progress import Progress
 from vbks.weights.belief import KernelBelief
 from vbks.weights.forming import form_belief
 from vbks.weights.settings import BeliefSettings
@@ -122,7 +122,9 @@ class Trainer:
         places = cut(states, context)
         history: list[BeliefRecord] = []
         steps, stopped, began = 0, "", self.clock()
-        self.report.start(len(states), f"{len(states)} candidates, as in the VBKS paper")
+        num = len({state.expression for state in states})
+        self.report.goal(self.seconds, num, time.perf_counter() - self.clock())
+        self.report.start(num, f"Training {num} kernels on minibatches")
         self.report.stage("training", len(states) * -(-settings.steps // self._segment))
         while steps < settings.steps and not stopped:
             num = min(self._segment, settings.steps - steps)
@@ -133,6 +135,7 @@ class Trainer:
                 share = min(1.0, steps * context.batch_size / context.num_rows)
                 seconds = self.clock() - began
                 history.append(self._record(states, context, num_rows, steps, seconds, share))
+                self.report.leads(history[-1].best)
                 stopped = self._called(history[-1])
             if self.clock() + (self.clock() - before) > self.seconds and steps < settings.steps:
                 stopped = stopped or "the budget in seconds was used up"

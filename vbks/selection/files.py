@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from vbks.arrays import Array
-from vbks.errors import FileError
+from vbks.errors import FileError, as_path
 from vbks.grammar.quoting import quote
 from vbks.selection.encoding import ARRAYS, decode, encode
 from vbks.selection.old_formats import array_names, upgraded
@@ -63,7 +63,7 @@ def save(selection: SelectionRecord, folder: FolderPath) -> None:
 
 def read_selection(folder: FolderPath) -> SelectionRecord:
     """Everything of the selection that was saved to a folder."""
-    path = Path(folder)
+    path = as_path("the folder", folder)
     record, file = _read_plain(path), path / ARRAY_FILE
     number = record.count("format")
     if number <= OLD_FORMATS:

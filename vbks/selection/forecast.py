@@ -15,7 +15,7 @@ from vbks.data.frequency import find_steps
 from vbks.data.sources import Values
 from vbks.data.steps import Steps
 from vbks.data.times import instants
-from vbks.errors import DataError, SettingsError
+from vbks.errors import DataError, SettingsError, is_real
 from vbks.predict.models.mean_functions import mean_values
 from vbks.predict.new_noise import NewNoise
 from vbks.selection import plots
@@ -134,16 +134,16 @@ def simulate(
 
 
 def _checked_levels(levels: Sequence[float]) -> tuple[float, ...]:
-    found = tuple(float(level) for level in np.ravel(levels))
+    found = [levels] if isinstance(levels, str) else [*np.ravel(levels).tolist()]
     for level in found:
-        if not 0.0 < level < 1.0:
+        if not is_real(level) or not 0.0 < level < 1.0:
             raise SettingsError(
-                f"a level is {level:g}, expected a share between 0 and 1, such as 0.9 for the "
+                f"a level is {level!r}, expected a share between 0 and 1, such as 0.9 for the "
                 "interval that holds 90 % of new targets."
             )
     if not found:
         raise SettingsError("levels are empty. Give at least one, such as 0.9.")
-    return tuple(sorted(set(found)))
+    return tuple(sorted(set(map(float, found))))
 
 
 def _series(record: SelectionRecord, freq: Any) -> tuple[Steps, Array, Array]:

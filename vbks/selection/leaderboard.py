@@ -10,6 +10,7 @@ import pandas as pd
 from scipy.special import logsumexp
 
 from vbks.arrays import Array
+from vbks.errors import DataError
 from vbks.inference.result import LocalFit
 from vbks.predict.mixture import KernelMixture
 from vbks.selection.axes import axes_of
@@ -38,6 +39,8 @@ def leaderboard(record: SelectionRecord, data: tuple[Any, Any] | None = None) ->
         average["left_out"] = logsumexp(densities, axis=1, b=record.weights).mean()
     by, is_ascending = ["rank", "probability", "log_evidence"], [True, False, False]
     if data is not None:
+        if not isinstance(data, tuple | list) or len(data) != 2:
+            raise DataError("held-out rows are inputs and targets. Give them as (X, y).")
         X, y = read_new_inputs(record, data[0]), np.asarray(data[1], float).reshape(-1)
         scored = [_scores(record, fit, X, y) for fit in record.fits]
         table["rmse"], table["nlpd"] = zip(*scored, strict=True)

@@ -10,7 +10,7 @@ from vbks.data.training import TrainingData
 from vbks.data.warps import Warp
 from vbks.execution.run_context import RunContext
 from vbks.inference.paper.settings import PaperSettings
-from vbks.inference.progress import Progress
+from vbks.progress import Progress
 from vbks.search.paper import Trainer, begin
 from vbks.search.runner import failed_warps
 from vbks.selection.paper_updates import notices

@@ -11,7 +11,7 @@ import numpy as np
 from vbks.data.sources import ArraySource
 from vbks.data.training import TrainingData
 from vbks.execution.devices import Devices
-from vbks.inference.progress import reporting
+from vbks.progress import reporting
 from vbks.search.paper import BeliefRecord, Callback, Trainer, Training, TrainingRecord, go_on
 from vbks.selection.missing_rows import MissingRows
 from vbks.selection.new_inputs import check_times

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from vbks.errors import FileError
+from vbks.errors import FileError, as_path
 from vbks.selection.files import ARRAY_FILE, KIND, PLAIN_FILE, read_selection, save
 from vbks.selection.record import SelectionRecord
 from vbks.storage.folders import FolderPath, write_folder
@@ -29,7 +29,7 @@ def save_several(by_name: Mapping[str, SelectionRecord], shared: bool, folder: F
 
 def is_several(folder: FolderPath) -> bool:
     """Whether a folder says that it has selections of several targets."""
-    return (Path(folder) / NAMES_FILE).is_file()
+    return (as_path("the folder", folder) / NAMES_FILE).is_file()
 
 
 def read_several(folder: FolderPath) -> tuple[dict[str, SelectionRecord], bool]:

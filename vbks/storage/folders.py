@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
 
-from vbks.errors import FileError
+from vbks.errors import FileError, as_path
 from vbks.storage.writing import sync
 
 FolderPath: TypeAlias = "str | PathLike[str]"
@@ -25,7 +25,7 @@ def write_folder(
 
     ``what`` is what messages call it; ``refuse_to_replace`` raises if something there must stay.
     """
-    target = Path(os.path.realpath(folder))
+    target = Path(os.path.realpath(as_path("the folder", folder)))
     temporary = _beside(target, "tmp")
     try:
         refuse_to_replace(target)

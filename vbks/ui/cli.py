@@ -11,6 +11,7 @@ import typer
 
 from vbks.errors import VbksError
 from vbks.printable import printable
+from vbks.ui.arguments import about_arguments
 from vbks.ui.commands.backtest import backtest
 from vbks.ui.commands.compare import compare
 from vbks.ui.commands.demo import demo
@@ -57,24 +58,17 @@ def main() -> None:
         code = app(sys.argv[1:] or ["--help"], prog_name="vbks", standalone_mode=False)
     except Stopped as error:
         _end(str(error), EXIT_CODE)
+    except typer.Abort:
+        _end("stopped before there was anything to keep.", EXIT_CODE)
     except (VbksError, OSError) as error:
         _end(str(error), 2)
     except MemoryError:
         _end("there is not enough memory. Give fewer rows, or --inference stochastic.", 1)
     except Exception as error:
         if hasattr(error, "format_message"):  # of an option or a command that is wrong
-            _end(_about_arguments(error), 2)
+            _end(about_arguments(error, [own.__name__ for own in COMMANDS]), 2)
         _end_unexpected(error)
     raise SystemExit(code if isinstance(code, int) else 0)
-
-
-def _about_arguments(error: Exception) -> str:
-    """What is wrong with the arguments, and where they are explained."""
-    context = getattr(error, "ctx", None)
-    command = "vbks" if context is None else context.command_path
-    text = error.format_message()  # type: ignore[attr-defined]
-    text = text.replace("Value error, ", "").rstrip(".")
-    return f"{text[:1].lower()}{text[1:]}. See {command} --help."
 
 
 def _end_unexpected(error: Exception) -> None:

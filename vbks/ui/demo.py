@@ -11,8 +11,11 @@ from rich.table import Table
 from vbks.api import fit
 from vbks.arrays import Array
 from vbks.datasets.shipped import airline
+from vbks.progress import Progress
+from vbks.search.budget import Budget
 from vbks.ui.tables import belief_table
 from vbks.ui.terminal import Terminal
+from vbks.ui.working import STARTED
 
 HELD_OUT = 24
 """The fit does not see this many months."""
@@ -20,7 +23,7 @@ HELD_OUT = 24
 QUANTILES = (0.05, 0.5, 0.95)
 
 
-def run(budget: float, seed: int, page: Path) -> None:
+def run(budget: float, seed: int, page: Path, progress: Progress) -> None:
     """Fit all but the last months, print a forecast of them beside the truth, and write a report.
 
     The belief is printed, too.
@@ -29,7 +32,9 @@ def run(budget: float, seed: int, page: Path) -> None:
     years = pd.DataFrame(series.X, columns=["year"])
     X, Xnew = years[:-HELD_OUT], years[-HELD_OUT:]
     y, truth = series.y[:-HELD_OUT], series.y[-HELD_OUT:]
-    selection = fit(X, pd.Series(y, name="passengers (thousands)"), budget=budget, seed=seed)
+    target = pd.Series(y, name="passengers (thousands)")
+    limit = Budget(budget, began=STARTED)
+    selection = fit(X, target, budget=limit, seed=seed, progress=progress)
     terminal = Terminal()
     terminal.show(belief_table(selection))
     for notice in selection.notices:

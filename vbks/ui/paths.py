@@ -54,6 +54,16 @@ def refuse_file(
     refuse_existing(path, force)
 
 
+def refuse_checkpoint(folder: Path | None) -> None:
+    """Refuse a place for finished work that is no folder and cannot become one."""
+    if folder is None:
+        return
+    if folder.exists() and not folder.is_dir():
+        raise FileError(f"'{folder}' is a file, not a folder. Give another --checkpoint.")
+    if not folder.exists() and not folder.absolute().parent.is_dir():
+        raise FileError(f"there is no folder '{folder.parent}' to write to. Make it first.")
+
+
 def refuse_unusable(folder: Path) -> None:
     """Find out before the fit, and not after it, that a folder cannot be written."""
     if folder.exists():

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.special import logsumexp, softmax
 
 from vbks.arrays import Array, Mask
-from vbks.errors import DataError, SettingsError
+from vbks.errors import DataError, SettingsError, is_real
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +87,8 @@ def as_vector(name: str, values: npt.ArrayLike) -> Array:
 def check_positive(**numbers: float) -> None:
     """Refuse settings that are not finite and above zero."""
     for name, number in numbers.items():
-        if not 0 < number < np.inf:
-            raise SettingsError(f"{name} is {number}, expected a number above 0.")
+        if not is_real(number) or not 0 < number < np.inf:
+            raise SettingsError(f"{name} is {number!r}, expected a number above 0.")
 
 
 def _check_none(name: str, values: Array, wrong: Mask) -> None:

@@ -32,6 +32,7 @@ from vbks.kernels.gpflow.reading import from_gpflow
 from vbks.kernels.layout import lay_out
 from vbks.kernels.starts.inheritance import Parent
 from vbks.predict.models.gpflow_models import gpflow_model
+from vbks.progress import Quiet, lines
 
 BOUNDS = ("exact", "collapsed", "stochastic")
 EXPRESSIONS = ("SE", "LIN", "SE * PER")
@@ -67,13 +68,13 @@ def assert_same_fits(
         np.testing.assert_allclose(one.elbo, other.elbo, atol=atol)
 
 
-class Recorder:
+class Recorder(Quiet):
     """A progress that remembers what it was told."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[Any, ...]] = []
 
-    def start(self, num_candidates: int, what: str) -> None:
+    def start(self, num_candidates: int, what: str, num_stages: int = 1, measure: str = "") -> None:
         self.calls.append(("start", num_candidates, what))
 
     def stage(self, name: str, total: int) -> None:
@@ -504,7 +505,7 @@ def test_progress__is_told_of_every_stage_and_candidate() -> None:
     ]
     assert sum(amount for (amount,) in progress.of("advance")) == 9
     assert sorted(progress.of("finished")) == sorted(
-        (str(f.expression), f.elbo, True) for f in found
+        (str(f.expression), f.log_evidence(), True) for f in found
     )
 
 
@@ -524,7 +525,10 @@ def test_progress__is_told_of_failures_and_stopped_by_errors(
     assert broken.calls[-1] == ("stop",)
 
 
-def test_progress__prints_nothing_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress__prints_nothing_of_short_work_without_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "WAITS", (np.inf,))
     fit(["LIN"], progress=True)
     assert capsys.readouterr() == ("", "")
 

@@ -13,11 +13,11 @@ from vbks.data.warps import Identity, Log, Warp
 from vbks.execution.run_context import RunContext
 from vbks.execution.work import InOrder
 from vbks.grammar.parser import parse
-from vbks.inference.progress import Quiet
 from vbks.inference.proposal import Proposal, pairs_of
 from vbks.inference.result import LocalFit
 from vbks.inference.settings import FitSettings, FitStage
 from vbks.policies import ChoicePolicy
+from vbks.progress import Quiet
 from vbks.search.budget import Budget, BudgetTracker
 from vbks.search.methods import VBKS
 from vbks.search.plan import Plan

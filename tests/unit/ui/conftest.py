@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from support.selections import make_dated
 
+from vbks.progress import lines
 from vbks.ui import cli
 
 SMALL = ("--space", "SE, LIN", "--warps", "identity", "--no-report")
@@ -17,6 +18,7 @@ def run(monkeypatch, capsys, tmp_path):
     """Call the program in a folder of its own: exit code, standard output, standard error."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "2")
+    monkeypatch.setattr(lines, "WAITS", (np.inf,))
 
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["vbks", *map(str, arguments)])

@@ -11,7 +11,7 @@ def test_demo__prints_a_forecast_beside_the_truth_and_writes_a_report(monkeypatc
     monkeypatch.setattr(
         demo,
         "fit",
-        lambda X, y, budget, seed: fit(
+        lambda X, y, budget, seed, progress: fit(
             X, y, space=("SE * PER + LIN", "SE"), warps=("log",), restarts=2, seed=seed
         ),
     )

@@ -112,9 +112,12 @@ def mixture_log_density(parts: Sequence[WarpedGaussians], y: Array) -> Array:
 
 def quantile_levels(quantiles: Sequence[float]) -> Array:
     """Levels [Q] that were asked for, if they are between 0 and 1."""
-    levels = np.asarray(quantiles, np.float64)
-    if levels.ndim != 1 or not np.all((levels > 0.0) & (levels < 1.0)):
-        raise DataError(f"quantiles are {quantiles}, expected numbers between 0 and 1.")
+    try:
+        levels = np.asarray(quantiles, np.float64)
+    except (TypeError, ValueError):
+        levels = np.zeros(0)
+    if levels.ndim != 1 or not len(levels) or not np.all((levels > 0.0) & (levels < 1.0)):
+        raise DataError(f"quantiles are {quantiles!r}, expected numbers between 0 and 1.")
     return levels
 
 

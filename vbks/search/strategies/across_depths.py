@@ -9,9 +9,9 @@ from threading import RLock, Thread
 from typing import Protocol
 
 from vbks.inference.evaluator import Evaluator
-from vbks.inference.progress import Quiet
 from vbks.inference.proposal import Proposal
 from vbks.inference.result import LocalFit
+from vbks.progress import Quiet
 from vbks.search.protocol import SearchState, Strategy
 from vbks.search.runner import SearchResult, SearchRunner
 

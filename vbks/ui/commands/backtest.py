@@ -11,8 +11,8 @@ from vbks.ui.interruptions import stoppable
 from vbks.ui.options import DataFile, Freq, InputColumns, Json, Seed, TargetColumn, step_of
 from vbks.ui.paths import PICTURES, TABLES, refuse_file
 from vbks.ui.table_files import with_rounded_numbers, write_table
-from vbks.ui.tensorflow import import_tensorflow
 from vbks.ui.terminal import Terminal, records
+from vbks.ui.working import start_tensorflow, working
 
 if TYPE_CHECKING:
     from vbks.backtesting.results import Backtest
@@ -55,26 +55,29 @@ def backtest(
 ) -> None:
     """Forecast the last rows from those before, several times, and score it beside baselines."""
     from vbks.data.csv_files import choose_columns, describe, read_csv, with_dates
+    from vbks.data.training import prepare
 
     refuse_file(out, TABLES, force)
     refuse_file(plot, PICTURES, force, "--plot")
-    table = with_dates(read_csv(data))
-    columns = choose_columns(table, x or (), y)
     terminal = Terminal(json)
-    terminal.say(describe(table, columns))
-    import_tensorflow()
-    from vbks.backtesting.rolling import backtest as forecast_past
+    with stoppable(STOPPED), working(f"Reading {data.name}") as progress:
+        table = with_dates(read_csv(data))
+        columns = choose_columns(table, x or (), y)
+        X, target = table[list(columns.inputs)], table[columns.target]
+        prepare((X, target))
+        terminal.say(describe(table, columns))
+        start_tensorflow(progress)
+        from vbks.backtesting.rolling import backtest as forecast_past
 
-    with stoppable(STOPPED):
         found = forecast_past(
-            table[list(columns.inputs)],
-            table[columns.target],
+            X,
+            target,
             horizon=horizon,
             folds=folds,
             step=step,
             freq=step_of(freq),
             season=season,
-            tell=terminal.say,
+            progress=progress,
             budget=budget,
             seed=seed,
         )

@@ -11,8 +11,8 @@ from vbks.errors import DataError, SettingsError
 from vbks.ui.interruptions import stoppable
 from vbks.ui.options import DataFile, InputColumns, Json, MethodName, Seed, TargetColumn
 from vbks.ui.paths import PICTURES, refuse_file
-from vbks.ui.tensorflow import import_tensorflow
 from vbks.ui.terminal import Terminal, records
+from vbks.ui.working import start_tensorflow, working
 
 STOPPED = "Nothing was kept. Fewer --methods or a smaller --budget take less time."
 
@@ -40,29 +40,32 @@ def compare(
 ) -> None:
     """Let methods search beside each other, and show how good their kernels are after how long."""
     from vbks.data.csv_files import choose_columns, describe, read_csv, with_dates
+    from vbks.data.training import prepare
 
     names = _method_names(methods)
     if not 0.0 < test < 1.0:
         raise SettingsError(f"--test is {test:g}, expected a share between 0 and 1.")
     picture = Path(f"{data.stem}-methods.png") if out is None else out
     refuse_file(picture, PICTURES, force)
-    table = with_dates(read_csv(data))
-    columns = choose_columns(table, x or (), y)
     terminal = Terminal(json)
-    terminal.say(describe(table, columns))
-    import_tensorflow()
-    from vbks.comparing import compare as compare_methods
-    from vbks.ui.tables import answers_table
+    with stoppable(STOPPED), working(f"Reading {data.name}") as progress:
+        table = with_dates(read_csv(data))
+        columns = choose_columns(table, x or (), y)
+        X, target = table[list(columns.inputs)], table[columns.target]
+        prepare((X, target))
+        terminal.say(describe(table, columns))
+        start_tensorflow(progress)
+        from vbks.comparing import compare as compare_methods
+        from vbks.ui.tables import answers_table
 
-    with stoppable(STOPPED):
         found = compare_methods(
-            table[list(columns.inputs)],
-            table[columns.target],
+            X,
+            target,
             names,
             budget=budget,
             test_share=test,
             seed=seed,
-            tell=lambda name: terminal.say(f"{name} ..."),
+            progress=progress,
         )
     found.plot().savefig(picture, dpi=120)
     terminal.answer({"answers": records(found.answers), "failures": found.failures})

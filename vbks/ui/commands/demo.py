@@ -11,8 +11,8 @@ import typer
 from vbks.ui.interruptions import stoppable
 from vbks.ui.options import Seed
 from vbks.ui.paths import PAGES, refuse_file
-from vbks.ui.tensorflow import import_tensorflow
 from vbks.ui.terminal import Terminal
+from vbks.ui.working import start_tensorflow, working
 
 DEMO_SECONDS = 30.0
 """Budget of the demonstration: enough to find the kernels that forecast it well."""
@@ -36,8 +36,8 @@ def demo(
     else:
         refuse_file(page, PAGES, force)
     Terminal().say(f"Fitting ten years of airline passengers, for about {budget:.0f} seconds ...")
-    with stoppable("Nothing was kept."):
-        import_tensorflow()
+    with stoppable("Nothing was kept."), working("Starting TensorFlow", budget) as progress:
+        start_tensorflow(progress)
         from vbks.ui.demo import run
 
-        run(budget, seed, page)
+        run(budget, seed, page, progress)

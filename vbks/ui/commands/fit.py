@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from vbks.errors import FileError, SettingsError
+from vbks.errors import DataError, FileError, SettingsError
+from vbks.progress import Progress
 from vbks.ui.commands.report import write_reports
 from vbks.ui.interruptions import stoppable
 from vbks.ui.options import (
@@ -21,12 +22,17 @@ from vbks.ui.options import (
     TargetColumn,
     space_of,
 )
-from vbks.ui.paths import refuse_existing, refuse_unusable
+from vbks.ui.paths import refuse_checkpoint, refuse_existing, refuse_unusable
 from vbks.ui.tensorflow import import_tensorflow
 from vbks.ui.terminal import Terminal, records
+from vbks.ui.working import STARTED, start_tensorflow, working
 
 if TYPE_CHECKING:
     from vbks.selection.selection import Selection
+
+
+SPEEDS = ("fast", "medium", "best")
+"""Presets that are budgets."""
 
 
 def fit(
@@ -128,28 +134,69 @@ def fit(
         return
     if data is None:
         raise SettingsError("there is no table to fit. Give a CSV file with a header.")
+    folder = Path(f"{data.stem}-vbks") if out is None else out
+    refuse_existing(folder, force)
+    refuse_unusable(folder)
+    refuse_checkpoint(checkpoint)
+    _refuse_two_budgets(preset, budget)
+    with working(f"Reading {data.name}", budget) as progress:
+        with stoppable(_kept(checkpoint)):
+            X, target = _read(data, x, y, noise_column, settings, terminal)
+            start_tensorflow(progress)
+            selection = _fit(X, target, settings, progress)
+        _save(selection, folder)
+    with stoppable(f"The fit is in {folder}: vbks report {folder} writes its page."):
+        _tell(selection, folder, terminal, report)
+
+
+def _refuse_two_budgets(preset: PresetName | None, budget: float | None) -> None:
+    """Refuse a budget beside a preset that is one."""
+    if budget is not None and preset in SPEEDS:
+        raise SettingsError(
+            f"--preset {preset} is a budget, and --budget {budget:g} is another. Leave out one of "
+            "the two."
+        )
+
+
+def _read(
+    data: Path,
+    x: list[str] | None,
+    y: str | None,
+    noise_column: str | None,
+    settings: dict[str, Any],
+    terminal: Terminal,
+) -> tuple[Any, Any]:
+    """Inputs and targets of a file, checked as far as that needs no TensorFlow.
+
+    Known noise is added to the settings.
+    """
     from vbks.data.csv_files import choose_columns, describe, read_csv, with_dates, without_column
     from vbks.data.training import prepare
     from vbks.data.warp_choice import choose_warps
 
-    folder = Path(f"{data.stem}-vbks") if out is None else out
-    refuse_existing(folder, force)
-    refuse_unusable(folder)
     table, noise = without_column(with_dates(read_csv(data)), noise_column)
     columns = choose_columns(table, x or (), y)
     X, target = table[list(columns.inputs)], table[columns.target]
-    choose_warps(names, prepare((X, target), noise_variance=noise), target_range)
+    try:
+        rows = prepare((X, target), noise_variance=noise)
+    except DataError as error:
+        named = f"the noise column '{noise_column}'"
+        raise DataError(str(error).replace("noise_variance", named)) from None
+    choose_warps(settings["warps"], rows, settings["target_range"])
     if noise is not None:
         settings["noise_variance"] = noise
     terminal.say(describe(table, columns))
-    with stoppable(_kept(checkpoint)):
-        import_tensorflow()
-        from vbks.api import fit as fit_rows
+    return X, target
 
-        selection = fit_rows(X, target, **settings)
-    _save(selection, folder)
-    with stoppable(f"The fit is in {folder}."):
-        _tell(selection, folder, terminal, report)
+
+def _fit(X: Any, target: Any, settings: dict[str, Any], progress: Progress) -> Selection:
+    """Call `vbks.fit`, with a budget that runs since this process began."""
+    from vbks.api import fit as fit_rows
+    from vbks.search.budget import Budget
+
+    seconds = settings["budget"]
+    limit = None if seconds is None else Budget(seconds, began=STARTED)
+    return fit_rows(X, target, **{**settings, "budget": limit, "progress": progress})
 
 
 def _kept(checkpoint: Path | None) -> str:

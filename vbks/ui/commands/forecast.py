@@ -12,8 +12,8 @@ from vbks.errors import SettingsError
 from vbks.ui.options import Folder, Freq, Json, step_of
 from vbks.ui.paths import PICTURES, TABLES, refuse_file, refuse_without_selection
 from vbks.ui.table_files import with_rounded_numbers, write_table
-from vbks.ui.tensorflow import import_tensorflow
 from vbks.ui.terminal import Terminal, records, write
+from vbks.ui.working import loading
 
 if TYPE_CHECKING:
     from vbks.selection.forecast import Forecast
@@ -48,10 +48,10 @@ def forecast(
     refuse_without_selection(folder)
     refuse_file(out, TABLES, force)
     refuse_file(plot, PICTURES, force, "--plot")
-    import_tensorflow()
-    from vbks.selection.loading import load
+    with loading("Forecasting"):
+        from vbks.selection.loading import load
 
-    found = load(folder).forecast(periods, freq=step_of(freq), levels=levels)
+        found = load(folder).forecast(periods, freq=step_of(freq), levels=levels)
     table = with_rounded_numbers(found.table)
     terminal = Terminal(json)
     if out is not None:

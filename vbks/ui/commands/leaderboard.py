@@ -11,8 +11,8 @@ from vbks.errors import DataError
 from vbks.ui.options import Folder, Json
 from vbks.ui.paths import TABLES, refuse_file, refuse_without_selection
 from vbks.ui.table_files import with_rounded_numbers, write_table
-from vbks.ui.tensorflow import import_tensorflow
 from vbks.ui.terminal import Terminal, records
+from vbks.ui.working import loading
 
 if TYPE_CHECKING:
     from vbks.selection.selection import Selection
@@ -41,13 +41,13 @@ def leaderboard(
         from vbks.data.csv_files import read_csv
 
         table = read_csv(data)
-    import_tensorflow()
-    from vbks.selection.loading import load
-    from vbks.ui.tables import leaderboard_table
+    with loading("Scoring the candidates"):
+        from vbks.selection.loading import load
+        from vbks.ui.tables import leaderboard_table
 
-    selection = load(folder)
-    rows = None if table is None else _held_out(selection, table)
-    found = selection.leaderboard(rows)
+        selection = load(folder)
+        rows = None if table is None else _held_out(selection, table)
+        found = selection.leaderboard(rows)
     terminal = Terminal(json)
     if out is not None:
         write_table(with_rounded_numbers(found), out)

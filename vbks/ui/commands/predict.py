@@ -10,8 +10,8 @@ import typer
 from vbks.ui.options import Folder, Json
 from vbks.ui.paths import TABLES, refuse_file, refuse_without_selection
 from vbks.ui.table_files import rounded, write_table
-from vbks.ui.tensorflow import import_tensorflow
 from vbks.ui.terminal import Terminal, records, write
+from vbks.ui.working import loading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,10 +41,10 @@ def predict(
     refuse_without_selection(folder)
     refuse_file(out, TABLES, force)
     table = read_csv(data)
-    import_tensorflow()
-    from vbks.selection.loading import load
+    with loading("Predicting"):
+        from vbks.selection.loading import load
 
-    predictions = _predictions(load(folder), table)
+        predictions = _predictions(load(folder), table)
     if out is not None:
         write_table(predictions, out)
     elif json:

@@ -9,8 +9,8 @@ import typer
 
 from vbks.ui.options import Folder
 from vbks.ui.paths import PAGES, refuse_file, refuse_without_selection
-from vbks.ui.tensorflow import import_tensorflow
 from vbks.ui.terminal import Terminal
+from vbks.ui.working import loading
 
 if TYPE_CHECKING:
     from vbks.selection.selection import Selection
@@ -30,14 +30,14 @@ def report(
     """Write what a saved selection says as one page that needs no network."""
     refuse_without_selection(folder)
     refuse_file(out, PAGES, force)
-    import_tensorflow()
-    from vbks.selection.loading import load
+    with loading("Writing the report"):
+        from vbks.selection.loading import load
 
-    selection = load(folder)
-    if out is None:
-        out = write_reports(selection, folder)
-    else:
-        selection.report(out)
+        selection = load(folder)
+        if out is None:
+            out = write_reports(selection, folder)
+        else:
+            selection.report(out)
     Terminal().say(f"The report is in {out}.")
 
 

@@ -16,10 +16,10 @@ from support.rows import make_rows
 import vbks
 from vbks.data.warps import Identity
 from vbks.execution.devices import Devices
-from vbks.inference.progress import Quiet
 from vbks.inference.proposal import Proposal, structure_of
 from vbks.inference.result import LocalFit
 from vbks.inference.settings import FitStage
+from vbks.progress import Quiet
 from vbks.search.budget import Budget, BudgetTracker
 from vbks.search.methods import SKC
 from vbks.search.plan import Plan

@@ -29,7 +29,6 @@ def test_backtest__shows_scores_beside_baselines(run, sales, tmp_path):
     assert code == 0, errors
     for text in (
         "40 rows: sold explained by month",
-        "fold 2 of 2",
         "2 forecasts of 6 × month",
         "seasonal naive",
         "MAE by months ahead",

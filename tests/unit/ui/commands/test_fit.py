@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import vbks
-from vbks.ui import paths
+from vbks.ui import paths, working
 
 SMALL = ("--space", "SE, LIN", "--warps", "identity", "--no-report")
 
@@ -27,6 +27,8 @@ def test_fit__takes_the_settings_of_the_call(run, table, monkeypatch):
     seen = {}
 
     def fit(X, y, **settings):
+        assert settings.pop("progress") is not None
+        assert settings["budget"].began == working.STARTED
         seen.update(settings, X=list(X.columns), y=y.name)
         raise vbks.VbksError("seen enough")
 
@@ -65,7 +67,7 @@ def test_fit__takes_the_settings_of_the_call(run, table, monkeypatch):
         "num_inducing": 7,
         "warps": ["identity", "logit"],
         "target_range": (0.0, 10.0),
-        "budget": 9.0,
+        "budget": vbks.Budget(9.0),
         "checkpoint": Path("kept"),
         "seed": 4,
     }
