@@ -47,7 +47,7 @@ def told_trend(up: float, down: float, change: Estimate | None, axes: Axes) -> s
     """Whether the target goes up or down, and by how much."""
     probability = up + down
     if probability < HARDLY or change is None:
-        return sentence(f"a trend is unlikely{_brackets(probability)}")
+        return sentence(f"a trend that would go on is unlikely{_brackets(probability)}")
     likelier, rest = (up, down) if up >= down else (down, up)
     way, verb = ("rising", "rises") if up >= down else ("falling", "falls")
     text = f"there is {adverb(likelier)} a {way} trend{_brackets(likelier)}"

@@ -73,5 +73,5 @@ def test_inputs_and_pairs__are_told_by_name():
 
 def test_what_is_improbable__is_told_as_unlikely():
     assert told_cycle(0.04, YEAR, (), TIME, 1) == "A cycle is unlikely (4 %)."
-    assert told_trend(0.02, 0.02, YEAR, TIME) == "A trend is unlikely (4 %)."
+    assert told_trend(0.02, 0.02, YEAR, TIME) == ("A trend that would go on is unlikely (4 %).")
     assert told_change(0.04, YEAR, (), TIME, 1) == "A change of character is unlikely (4 %)."
