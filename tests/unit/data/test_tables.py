@@ -30,7 +30,7 @@ def test_arrays_of_any_number__are_kept_as_they_are(dtype):
         (pd.DataFrame(X), pd.Series(Y)),
         (pd.DataFrame(X, columns=["a", "a"]), pd.DataFrame({"b": Y})),
         (pd.DataFrame({"a": X[:, 0], "b": X[:, 1] == 1}), pd.Series(Y, dtype="boolean")),
-        (pd.DataFrame(X).astype("Int64"), pd.Series(Y, index=list("edcba"))),
+        (pd.DataFrame(X).astype("Int64"), pd.Series(Y, dtype="float32")),
         (np.ma.MaskedArray(X), np.ma.MaskedArray(Y, mask=False)),
     ],
 )

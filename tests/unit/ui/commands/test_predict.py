@@ -34,7 +34,7 @@ def test_predict__refuses_in_one_line(run, tmp_path, fitted):
         (("none", "data.csv"), "'none' holds no saved selection"),
         (("empty", "data.csv"), "'empty' holds no saved selection"),
         (("data-vbks", "other.csv"), "there is no column 'day'. The columns: a."),
-        (("data-vbks", "text.csv"), "column 'day' is of type 'object'"),
+        (("data-vbks", "text.csv"), "column 'day' of 'text.csv' has 'soon' in line 2"),
         (("data-vbks", "data.csv", "--out", "data.csv"), "'data.csv' exists already"),
     ):
         code, output, errors = run("predict", *arguments)
