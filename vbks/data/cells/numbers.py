@@ -26,8 +26,10 @@ NUMBER = re.compile(
 """A number with what may stand around it."""
 
 DECIMALS = {
-    ".": re.compile(r"\d+\.?|\d*\.\d+|\d{1,3}(?:(?:,\d{2,3})*,\d{3}|(?:[ '’]\d{3})+)(?:\.\d*)?"),
-    ",": re.compile(r"\d+,?|\d*,\d+|\d{1,3}(?:[. '’]\d{3})+(?:,\d*)?"),
+    ".": re.compile(
+        r"\d+\.?|\d*\.\d+|[1-9]\d{0,2}(?:(?:,\d{2,3})*,\d{3}|(?:[ '’]\d{3})+)(?:\.\d*)?"
+    ),
+    ",": re.compile(r"\d+,?|\d*,\d+|[1-9]\d{0,2}(?:[. '’]\d{3})+(?:,\d*)?"),
 }
 """Digits as they are written with a decimal point, and with a decimal comma."""
 

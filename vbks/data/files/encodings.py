@@ -60,7 +60,10 @@ def _wide(data: bytes, name: str) -> str:
     found = found[: len(found) - len(found) % 2]
     even, odd = (float(np.mean(found[start::2] == 0)) for start in (0, 1))
     if max(even, odd) > 0.3 and min(even, odd) < 0.05:
-        return "utf-16-be" if even > odd else "utf-16-le"
+        encoding = "utf-16-be" if even > odd else "utf-16-le"
+        start = data[:SAMPLED].decode(encoding, errors="replace")
+        if not any(letter < " " and letter not in "\t\r\n" for letter in start):
+            return encoding
     raise DataError(
         f"'{name}' has bytes that no text has, so it is no table. Save it as CSV, as a workbook "
         "(.xlsx) or as Parquet."

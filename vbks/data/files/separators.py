@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 SEPARATORS = ("\t", ";", "|", ",")
@@ -25,14 +26,22 @@ def find_separator(lines: Sequence[str]) -> str:
     sample = [line for line in lines if line.strip()][:SAMPLED_LINES]
     best, found = (0.0, 1), ","
     for separator in SEPARATORS:
-        share, width = _usual_width([len(row) for row in csv.reader(sample, delimiter=separator)])
+        share, width = _usual_width(_widths(sample, separator))
         if width > 1 and share > max(USUAL_SHARE, best[0]):
             best, found = (share, width), separator
     if best[0]:
         return found
-    widths = [len(row) for row in spaced_rows(sample)]
+    widths = [len(line.split()) for line in sample]
     _, width = _usual_width(widths)
     return " " if width > 1 and {*widths[1:]} == {width} else ","
+
+
+def _widths(lines: Sequence[str], separator: str) -> list[int]:
+    """The numbers of cells of lines, as far as they can be read."""
+    widths: list[int] = []
+    with suppress(csv.Error):
+        widths.extend(len(row) for row in csv.reader(lines, delimiter=separator))
+    return widths
 
 
 def spaced_rows(lines: Iterable[str]) -> Any:
