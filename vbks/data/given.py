@@ -63,7 +63,7 @@ def with_instants(table: Values | pd.DataFrame) -> Values | pd.DataFrame:
     if isinstance(table, pd.DataFrame):
         changed = table.copy(deep=False)
         for place, instants in _instants_of(table.iloc[:, k] for k in range(table.shape[1])):
-            changed.isetitem(place, instants.set_axis(table.index))
+            changed.isetitem(place, instants.array)
         return changed
     if table.dtype != object:
         return table

@@ -58,9 +58,7 @@ def test_series_without_dates__is_explained_by_the_number_of_its_rows():
         TABLE.assign(month=MONTHS.strftime("%Y-%m").astype("string")),
         TABLE.assign(**{"Unnamed: 0": range(6)})[["Unnamed: 0", *TABLE]],
         pl.DataFrame({name: TABLE[name].to_numpy() for name in TABLE}),
-        pl.DataFrame(
-            {"month": list(MONTHS.strftime("%Y-%m-%d")), "price": SOLD**2, "sold": SOLD}
-        ),
+        pl.DataFrame({"month": list(MONTHS.strftime("%Y-%m-%d")), "price": SOLD**2, "sold": SOLD}),
         pa.table({name: TABLE[name].to_numpy() for name in TABLE}),
     ],
 )

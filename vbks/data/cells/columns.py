@@ -13,16 +13,22 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
 from vbks.arrays import Array, Mask
-from vbks.data.cells.dates import read_dates, read_months
+from vbks.data.cells.dates import by_iso, read_dates, read_months
 from vbks.data.cells.number_dates import read_number_dates
-from vbks.data.cells.numbers import TRUTH, Decimal, read_numbers, read_truth
+from vbks.data.cells.numbers import TRUTH, Decimal, plain_numbers, read_numbers, read_truth
 from vbks.data.cells.readings import Cells, Fault, Reading, are_missing, are_texts, stripped
 
 Kind: TypeAlias = Literal["numbers", "dates", "texts", "nothing"]
 """What a column has."""
 
-NOTHING, TEXTS = "nothing", "texts"
+NotValues: TypeAlias = Literal["nothing", "texts"]
 """Kinds of columns that are neither numbers nor dates."""
+
+NOTHING: Literal["nothing"] = "nothing"
+"""The kind of a column in which every cell is empty."""
+
+TEXTS: Literal["texts"] = "texts"
+"""The kind of a column of texts."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,7 @@ class Forms:
 
 def read_column(
     column: pd.Series[Any], forms: Forms, *, is_target: bool = False
-) -> Reading | Fault | Literal["nothing", "texts"]:
+) -> Reading | Fault | NotValues:
     """Numbers or dates of a column, the cell at fault, or that it has texts or nothing at all.
 
     Targets are numbers even where they look like dates, such as 201401.
@@ -50,7 +56,21 @@ def read_column(
     if is_numeric_dtype(column.dtype):
         values = column.to_numpy(np.float64, na_value=np.nan)
         return NOTHING if np.isnan(values).all() else _numbers_or_dates(values, name, is_target)
-    return _read_cells(stripped(column.to_numpy(dtype=object)), forms, name, is_target)
+    cells = column.to_numpy(dtype=object)
+    found = _quickly(cells, forms, name, is_target)
+    return _read_cells(stripped(cells), forms, name, is_target) if found is None else found
+
+
+def _quickly(cells: Cells, forms: Forms, name: str, is_target: bool) -> Reading | None:
+    """Texts that are all as programs write them: numbers with points, or dates of ISO 8601."""
+    if forms.date_format is not None or not all(type(cell) is str for cell in cells):
+        return None
+    if not is_target and (months := read_months(cells)) is not None:
+        return months
+    if forms.decimal != "," and (values := plain_numbers(cells)) is not None:
+        return None if np.isnan(values).all() else _numbers_or_dates(values, name, is_target)
+    dates = None if is_target else by_iso(cells)
+    return None if dates is None else Reading(dates)
 
 
 def _numbers_or_dates(values: Array, name: str, is_target: bool) -> Reading:
@@ -60,7 +80,7 @@ def _numbers_or_dates(values: Array, name: str, is_target: bool) -> Reading:
 
 def _read_cells(
     cells: Cells, forms: Forms, name: str, is_target: bool
-) -> Reading | Fault | Literal["nothing", "texts"]:
+) -> Reading | Fault | NotValues:
     known = ~are_missing(cells)
     if not known.any():
         return NOTHING

@@ -38,7 +38,7 @@ def read_dates(texts: Cells, date_format: str | None = None) -> Reading | Fault 
     """
     if date_format is not None:
         return _by_format(texts, date_format)
-    if (instants := _by_iso(texts)) is not None:
+    if (instants := by_iso(texts)) is not None:
         return Reading(instants)
     best: tuple[Form, list[dict[str, Any] | None]] | None = None
     most = 0.5 * len(texts)
@@ -79,7 +79,7 @@ def python_format(text: str) -> str:
     return re.sub(r"[A-Za-z]+", lambda word: LETTERS.get(word[0].lower(), word[0]), with_minutes)
 
 
-def _by_iso(texts: Cells) -> pd.Series[Any] | None:
+def by_iso(texts: Cells) -> pd.Series[Any] | None:
     """Texts of ISO 8601 with months or days as instants, quickly; none where one is not."""
     if not are_iso(texts[:SEEN]).all():
         return None
@@ -165,7 +165,7 @@ def _weeks(years: pd.Series[Any], parts: pd.DataFrame) -> pd.Series[Any]:
     """The Mondays of ISO weeks, or the days in them that are named."""
     days = _numbers(parts, "weekday", 1)
     texts = years.astype(str) + "-" + parts["week"].str.zfill(2) + "-" + days.astype(str)
-    return pd.to_datetime(texts, format="%G-%V-%u", errors="coerce", utc=True)
+    return pd.Series(pd.to_datetime(texts, format="%G-%V-%u", errors="coerce", utc=True))
 
 
 def _times(parts: pd.DataFrame) -> pd.Series[Any]:

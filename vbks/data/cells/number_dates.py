@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from vbks.arrays import Array
 from vbks.data.cells.readings import Reading
+
+Unit: TypeAlias = Literal["s", "ms", "us", "ns"]
+"""Units of times since 1970."""
 
 LEAST = 4
 """Fewer different numbers than this may look like dates by chance."""
@@ -20,7 +23,7 @@ YEARS = 1700, 2200
 SECONDS = 3e8, 4.1e9
 """Seconds since 1970 of the years 1979 to 2099."""
 
-UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
+UNITS: dict[Unit, float] = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 """Units of times since 1970, and how many of them a second has."""
 
 TIMELY = re.compile(
@@ -86,7 +89,7 @@ def _since_1970(values: Array, known: Array, steps: Array, is_timely: bool) -> R
         is_even = bool(np.all(steps == steps[0])) and steps[0] % (60 * number) == 0
         if not (is_timely or is_even):
             return None
-        found = pd.to_datetime(pd.Series(values), unit=unit, utc=True)
+        found = pd.Series(pd.to_datetime(pd.Series(values), unit=unit, utc=True))
         units = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
         return Reading(found, f"as {units[unit]} since 1970")
     return None

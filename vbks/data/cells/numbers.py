@@ -25,7 +25,7 @@ NUMBER = re.compile(
 )
 """A number with what may stand around it."""
 
-DECIMALS = {
+DECIMALS: dict[Decimal, re.Pattern[str]] = {
     ".": re.compile(
         r"\d+\.?|\d*\.\d+|[1-9]\d{0,2}(?:(?:,\d{2,3})*,\d{3}|(?:[ '’]\d{3})+)(?:\.\d*)?"
     ),
@@ -61,7 +61,7 @@ class NumberTexts:
     @property
     def is_open(self) -> bool:
         """Whether both marks fit all texts, and say different things of some."""
-        return self.fits["."].all() and self.fits[","].all() and bool(self.marked.any())
+        return all(fits.all() for fits in self.fits.values()) and bool(self.marked.any())
 
     @property
     def marked(self) -> Mask:
@@ -86,11 +86,10 @@ def take_apart(texts: Cells) -> NumberTexts:
     bracketed = parts["open"].notna(), parts["close"].notna()
     signs = sum((parts[name].fillna("") != "").astype(int) for name in ("sign", "inner", "behind"))
     sound = np.asarray((bracketed[0] == bracketed[1]) & (signs + bracketed[0] <= 1), bool)
-    fits: dict[Decimal, Mask] = {
-        mark: sound
-        & np.fromiter((isinstance(c, str) and bool(form.fullmatch(c)) for c in cores), bool)
+    fits = {
+        mark: sound & np.array([isinstance(c, str) and bool(form.fullmatch(c)) for c in cores])
         for mark, form in DECIMALS.items()
-    }  # type: ignore[misc]
+    }
     return NumberTexts(texts, parts.assign(core=cores), fits)
 
 
@@ -193,7 +192,7 @@ def _values(found: NumberTexts, mark: Decimal) -> Array:
     texts = cores.str.replace(mark, ".", regex=False) + found.parts["power"].fillna("")
     minus = found.parts[["sign", "inner", "behind"]].isin(["-", "−", "–"]).any(axis=1)
     signs = np.where(minus | found.parts["open"].notna(), -1.0, 1.0)
-    return signs * texts.to_numpy().astype(np.float64)
+    return np.asarray(signs * texts.to_numpy().astype(np.float64), np.float64)
 
 
 def _how(found: NumberTexts, mark: Decimal) -> tuple[str, int]:

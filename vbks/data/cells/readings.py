@@ -46,6 +46,9 @@ MARKERS = frozenset(
 )
 """What people and programs write where nothing is known, in small letters."""
 
+LONGEST_MARKER = max(map(len, MARKERS))
+"""Letters of the longest of them."""
+
 
 def are_texts(cells: Cells) -> Mask:
     """Which of the cells [N] are texts."""
@@ -73,5 +76,5 @@ def are_missing(cells: Cells) -> Mask:
 
 def _is_missing(cell: Any) -> bool:
     if isinstance(cell, str):
-        return len(cell) <= 13 and cell.lower() in MARKERS
+        return len(cell) <= LONGEST_MARKER and not cell[:1].isdigit() and cell.lower() in MARKERS
     return cell is None or (np.ndim(cell) == 0 and bool(pd.isna(cell)))

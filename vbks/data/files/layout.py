@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from numbers import Number
@@ -27,6 +27,9 @@ TOTAL = re.compile(
 
 FOOTERS = 10
 """At most this many rows at the end are totals or notes."""
+
+WIDTH_ROWS = 2000
+"""The number of columns is that of most of so many rows at the beginning."""
 
 TITLES = 30
 """The header is among this many rows at the beginning."""
@@ -71,11 +74,12 @@ def lay_out(sheet: Sheet) -> Grid:
 
 def _header(sheet: Sheet) -> tuple[list[Any], int, list[str]]:
     """The cells of the header, the place of the first row below, and what was skipped above."""
-    width = _usual(len(_without_empty_end(row)) for row in sheet.rows)
+    width = _usual(len(_without_empty_end(row)) for row in sheet.rows[:WIDTH_ROWS])
     first = 0
     while first < min(TITLES, len(sheet.rows) - 1) and _is_title(sheet.rows[first], width):
         first += 1
-    header, notices = [*_without_empty_end(sheet.rows[first])], []
+    header = [*_without_empty_end(sheet.rows[first])]
+    notices: list[str] = []
     if _is_data(header):
         commented = _commented_header(sheet, len(header))
         if commented is not None:
@@ -133,7 +137,7 @@ def _rows(sheet: Sheet, header: list[Any], start: int) -> tuple[list[Any], list[
     pairs = [
         (_without_empty_end(row), place)
         for row, place in zip(sheet.rows[start:], sheet.places[start:], strict=True)
-        if num_filled(row)
+        if not all(map(is_empty, reversed(row)))
     ]
     return header, [row for row, _ in pairs], [place for _, place in pairs]
 
@@ -212,6 +216,6 @@ def _without_empty_end(row: Row) -> Row:
     return row[:end]
 
 
-def _usual(widths: Any) -> int:
+def _usual(widths: Iterable[int]) -> int:
     """The most frequent number, the largest of several."""
     return max(Counter(widths).items(), key=lambda pair: (pair[1], pair[0]))[0]

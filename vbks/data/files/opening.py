@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_datetime64_any_dtype
 
-from vbks.data.cells.columns import NOTHING, Forms, Kind, read_column
+from vbks.data.cells.columns import NOTHING, Forms, Kind, NotValues, read_column
 from vbks.data.cells.numbers import Decimal, take_apart
 from vbks.data.cells.readings import Fault, Reading, are_missing, are_texts, stripped
 from vbks.data.files.contents import read_contents
@@ -46,7 +46,7 @@ class FileTable:
 
     def __init__(self, grid: Grid, settings: FileSettings) -> None:
         self.grid, self.settings = grid, settings
-        self._readings: dict[tuple[str, bool], Reading | Fault | Literal["nothing", "texts"]] = {}
+        self._readings: dict[tuple[str, bool], Reading | Fault | NotValues] = {}
 
     @property
     def names(self) -> list[str]:
@@ -94,7 +94,7 @@ class FileTable:
             "Texts are not read: leave the column out, or write numbers in their place."
         )
 
-    def _read(self, name: str, is_target: bool) -> Reading | Fault | Literal["nothing", "texts"]:
+    def _read(self, name: str, is_target: bool) -> Reading | Fault | NotValues:
         key = (name, is_target)
         if key not in self._readings:
             self._readings[key] = read_column(self.cells(name), self._forms, is_target=is_target)

@@ -32,7 +32,7 @@ class Sheet:
 def is_empty(cell: Any) -> bool:
     """Whether nothing is in a cell."""
     if isinstance(cell, str):
-        return not cell.strip()
+        return not cell or cell.isspace()
     return cell is None or (not isinstance(cell, list | tuple | dict) and bool(pd.isna(cell)))
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 import pandas as pd
 
 from vbks.data.files.settings import FileSettings
-from vbks.data.files.sheets import Sheet, is_empty, num_filled
+from vbks.data.files.sheets import Row, Sheet, is_empty, num_filled
 from vbks.errors import DataError
 
 ENGINES: dict[str, Literal["openpyxl", "xlrd"]] = {"xlsx": "openpyxl", "xls": "xlrd"}
@@ -41,7 +41,8 @@ def read_workbook(data: bytes, name: str, kind: str, settings: FileSettings) -> 
             f"'{name}' cannot be read as a workbook: {reason}. Save it once more, or as CSV."
         ) from None
     chosen, notices = _choose({str(key): frame for key, frame in frames.items()}, name, settings)
-    rows, places = [], []
+    rows: list[Row] = []
+    places = []
     for place, row in enumerate(frames[chosen].itertuples(index=False, name=None), 1):
         if num_filled(row):
             rows.append([None if is_empty(cell) else cell for cell in row])
@@ -75,7 +76,7 @@ def _has_table(frame: pd.DataFrame) -> bool:
     return sum(count >= 2 for count in rows) >= LEAST_ROWS
 
 
-def _without_margin(rows: list[list[object]]) -> list[list[object]]:
+def _without_margin(rows: list[Row]) -> list[Row]:
     """The same without columns at the left that have nothing at all."""
     firsts = (next(k for k, cell in enumerate(row) if cell is not None) for row in rows)
     left = min(firsts, default=0)

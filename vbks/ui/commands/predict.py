@@ -76,7 +76,8 @@ def _predictions(selection: Selection, table: FileTable) -> pd.DataFrame:
     from vbks.data.files.choosing import read_inputs
 
     X = read_inputs(table, selection.feature_names, selection.num_inputs)
-    given = {name: table.cells(name).to_numpy() for name in X.select_dtypes("datetimetz")}
+    dates = map(str, X.select_dtypes("datetimetz"))
+    given = {name: table.cells(name).to_numpy() for name in dates}
     inputs = X.convert_dtypes(
         convert_string=False, convert_boolean=False, convert_floating=False
     ).assign(**given)

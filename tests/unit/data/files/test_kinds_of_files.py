@@ -391,7 +391,7 @@ def test_text__is_refused_in_one_line(kind, tmp_path):
     with pytest.raises(DataError, match=message) as refused:
         read(path)
     assert "\n" not in str(refused.value)
-    assert str(refused.value).endswith((".", "--decimal ,", "mm/dd/yyyy"))
+    assert str(refused.value).endswith(".")
 
 
 @pytest.mark.parametrize(
