@@ -27,12 +27,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = _arguments(arguments)
     import vbks
     from vbks.errors import VbksError
-    from vbks.ui.options import space_of
 
     try:
         rows = _rows(given.table, given.x, given.y)
         settings: dict[str, Any] = {
-            "space": space_of(given.space),
+            "space": given.space,
             "preset": given.preset and vbks.PaperSettings(**_steps(given)),
             "inference": given.inference,
             "posterior": given.posterior,
@@ -112,11 +111,11 @@ def _rows(table: Path, x: list[str] | None, y: str | None) -> tuple[Any, Any]:
     if table.suffix == ".npy":
         rows = np.load(table, mmap_mode="r", allow_pickle=False)
         return rows[:, :-1], rows[:, -1]
-    from vbks.data.csv_files import choose_columns, read_csv, with_dates
+    from vbks.data.files.choosing import read_rows
+    from vbks.data.files.opening import open_file
 
-    frame = with_dates(read_csv(table))
-    columns = choose_columns(frame, x or (), y)
-    return frame[list(columns.inputs)], frame[columns.target]
+    rows = read_rows(open_file(table), x or (), y)
+    return rows.X, rows.y
 
 
 def _steps(given: argparse.Namespace) -> dict[str, int]:

@@ -70,14 +70,18 @@ def fit(
     """Choose kernels for rows (X, y), and say how sure that is.
 
     Args:
-        X: inputs [N] or [N, D]: arrays, lists, tables, times, memory maps; or a
-            `tf.data.Dataset` of rows, without y.
+        X: inputs [N] or [N, D]: arrays, lists, tables of pandas, polars or Arrow, times, also as
+            texts of ISO 8601, memory maps; or, without y, a series, whose index explains it, or a
+            `tf.data.Dataset` of rows.
         y: targets [N]; or [N, P], of which each is fitted on its own, so that `vbks.Selections` of
-            them come back.
-        space: "grow" starts small and expands what the data favour; or a list of expressions such
-            as `vbks.K144`, in which there may be texts, GPflow kernels, and what
-            `vbks.from_gpflow` has read. Values of kernels are in the units of X and y: what is not
-            trainable is held, and the rest is one of the starts.
+            them come back; or the name of a column of the table X, or a list of names: the other
+            columns are inputs then, and its index if that has times. Where X and y are of pandas
+            they have one index.
+        space: "grow" starts small and expands what the data favour; "K12" or "K144"; expressions
+            as a text, such as "SE, SE * PER"; or a list of them such as `vbks.K144`, in which there
+            may be texts, GPflow kernels, and what `vbks.from_gpflow` has read. Values of kernels
+            are in the units of X and y: what is not trainable is held, and the rest is one of the
+            starts.
         method: "vbks", or one of the searches before it: "cks", "skc", "abcd", "bo" or "random";
             or a method with its settings, such as `vbks.search.CKS(criterion="aic")`.
         inference: "exact", "collapsed" or "stochastic" for all fits; by default what rows and
@@ -152,6 +156,7 @@ def fit(
             read_space,
         )
         from vbks.data.columns import num_columns
+        from vbks.data.given import inputs_and_targets
         from vbks.inference.likelihoods.registry import make_likelihood
         from vbks.inference.settings import FitSettings
         from vbks.policies import Policies
@@ -194,10 +199,12 @@ def fit(
         )
         if paper is not None:
             config = as_in_paper(config)
-        if y is None or num_columns(y) < 2:
-            return select_kernels(X, y, config)
+        given = inputs_and_targets(X, y)
+        if given.y is None or num_columns(given.y) < 2:
+            selection = select_kernels(given.X, given.y, config)
+            return selection.with_notices(*given.notices)
         # Several targets are what the caller asked for, and what the docstring says they get.
-        return cast("Selection", select_for_each_target(X, y, config))
+        return cast("Selection", select_for_each_target(given.X, given.y, config))
 
 
 def _start_tensorflow(report: Progress, budget: object, began: float) -> None:

@@ -14,6 +14,7 @@ from vbks.api import fit
 from vbks.arrays import Array, Rows
 from vbks.backtesting.held_out import naive_errors
 from vbks.backtesting.rows import take_rows
+from vbks.data.given import inputs_and_targets
 from vbks.data.training import prepare
 from vbks.errors import SettingsError, VbksError
 from vbks.progress import Part, Progress, reporting
@@ -81,7 +82,7 @@ class MethodComparison:
 
 def compare(
     X: Any,
-    y: Any,
+    y: Any = None,
     methods: Sequence[str] = tuple(METHODS),
     *,
     budget: float | Budget = 60.0,
@@ -94,13 +95,14 @@ def compare(
     """Let methods search for kernels, each with the same budget, and score what they find.
 
     With one input the rows at its end are held out, so that methods have to forecast; with several,
-    rows at random. Where rows are evenly spaced in time, naive forecasts of the same rows are
-    beside them. Settings are those of `vbks.fit`.
+    rows at random. X and y are as `vbks.fit` takes them. Where rows are evenly spaced in time,
+    naive forecasts of the same rows are beside them. Settings are those of `vbks.fit`.
     """
     unknown = [name for name in methods if name not in METHODS]
     if unknown or not methods:
         wrong = f"'{unknown[0]}' is no method" if unknown else "there is no method to compare"
         raise SettingsError(f"{wrong}. Known: {', '.join(METHODS)}.")
+    X, y, _ = inputs_and_targets(X, y)
     places = _places(X, y, test_share, seed)
     targets = np.ravel(np.asarray(y, float))
     train, test = ((take_rows(X, rows), targets[rows]) for rows in places)

@@ -17,7 +17,7 @@ from vbks.execution.fingerprint import NOT_IN_FITS, Plain, flat, in_fits, plain_
 from vbks.execution.work import Executor
 from vbks.grammar.expression import Expression
 from vbks.grammar.parser import parse
-from vbks.grammar.space import K144
+from vbks.grammar.space import K144, parse_space
 from vbks.inference.paper.settings import PaperSettings
 from vbks.inference.result import Posterior
 from vbks.inference.settings import FitSettings
@@ -34,8 +34,9 @@ from vbks.weights.settings import BeliefSettings, Weighting, belief_fields
 Member: TypeAlias = Expression | Kernel | KernelReading
 """What a space may have beside texts."""
 
-Space: TypeAlias = Literal["grow"] | Sequence[Member | str]
-"""Candidates: "grow" starts small and expands what the data favour; or a list of them."""
+Space: TypeAlias = str | Sequence[Member | str]
+"""Candidates: "grow" starts small and expands what the data favour; or a list of them, or a text
+with the name of one or expressions between commas."""
 
 Targets: TypeAlias = Literal["separate", "shared"]
 """How much to believe in kernels: for each of several targets, or for all of them."""
@@ -219,11 +220,7 @@ def read_space(space: Space) -> tuple[Member, ...] | None:
         what = "expression" if isinstance(space, Expression) else "kernel"
         raise GrammarError(f"the space is one {what}, expected a list. Write space=[{what}].")
     if isinstance(space, str):
-        if space != "grow":
-            raise GrammarError(
-                f"space is {space!r}, expected 'grow' or a list of expressions such as vbks.K144."
-            )
-        return None
+        return None if space == "grow" else parse_space(space)
     if not isinstance(space, Iterable):
         raise GrammarError(f"space is {space!r}, expected 'grow' or a list of expressions.")
     members = tuple(

@@ -40,8 +40,8 @@ def test_bad_table__is_refused_without_tensorflow(tmp_path):
     file.write_text("day,load\n2020-01-01,1\n2020-01-02,\n" + "2020-01-03,4\n" * 5)
     _, errors = answer(["fit", str(file)], 2)
     assert errors == (
-        "vbks: the target 'load' has 1 missing value, in row 2. "
-        "Drop or fill missing values before fitting.\n"
+        f"vbks: the target 'load' of '{file}' has 1 missing value, in line 3. "
+        "Fill it, or leave such rows out: --missing drop.\n"
     )
 
 

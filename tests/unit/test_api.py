@@ -270,7 +270,7 @@ def test_paper_preset__has_the_authors_settings() -> None:
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        ({"space": "shrink"}, GrammarError, "space is 'shrink', expected 'grow' or a list"),
+        ({"space": "shrink"}, GrammarError, "space is 'shrink', expected 'grow', 'K12', 'K144' or"),
         ({"space": ()}, GrammarError, "the space is empty"),
         ({"space": ("RBF",)}, GrammarError, "unknown family 'RBF'"),
         ({"method": "luck"}, SettingsError, "method is 'luck', expected one of vbks, cks"),

@@ -172,6 +172,13 @@ def test_space__takes_texts_expressions_kernels_and_readings() -> None:
     assert read_space("grow") is None
 
 
+def test_space__may_be_a_name_or_a_text() -> None:
+    assert read_space("K12") == vbks.K12
+    assert read_space("K144") == vbks.K144
+    found = read_space("CP(SE, (LIN + PER) * RQ), SE")
+    assert found == (vbks.parse("CP(SE, (LIN + PER) * RQ)"), SE)
+
+
 @pytest.mark.parametrize(
     "space", [SE, gpflow.kernels.White(), vbks.from_gpflow(gpflow.kernels.White())]
 )

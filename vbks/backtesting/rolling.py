@@ -17,6 +17,7 @@ from vbks.backtesting.origins import Fold, TimedRows, make_folds, read_timed_row
 from vbks.backtesting.results import OWN, Backtest
 from vbks.backtesting.rows import take_rows
 from vbks.backtesting.stats_models import QuantileForecast
+from vbks.data.given import inputs_and_targets
 from vbks.errors import VbksError
 from vbks.progress import Part, Progress, reporting
 
@@ -26,7 +27,7 @@ FOLDS = 3
 
 def backtest(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     horizon: int | None = None,
     folds: int = FOLDS,
@@ -46,7 +47,7 @@ def backtest(
     Args:
         X: the times [N] of rows, or inputs [N, D] of which one has dates; others are taken as known
             in advance.
-        y: targets [N].
+        y: targets [N], or the name of a column of X; both as `vbks.fit` takes them.
         horizon: periods to forecast from each origin; by default a season.
         folds: how many origins there are. The last is a horizon before the last row.
         step: periods from one origin to the next; by default a horizon.
@@ -59,6 +60,7 @@ def backtest(
         progress: what is shown meanwhile, as in `vbks.fit`.
         settings: those of `vbks.fit`, such as ``budget``, which is that of each fold.
     """
+    X, y, told = inputs_and_targets(X, y)
     rows = read_timed_rows(X, y, freq, season)
     horizon = usual_horizon(rows, folds) if horizon is None else horizon
     parts = make_folds(rows, horizon, folds, horizon if step is None else step)
@@ -91,7 +93,7 @@ def backtest(
         horizon,
         rows.season,
         rows.step,
-        (*rows.notices, *notices),
+        (*told, *rows.notices, *notices),
         failures,
     )
 

@@ -1,6 +1,9 @@
 """Rows of data, the units they came in and warps of their targets."""
 
 from vbks.data.columns import num_columns, read_columns, read_noise_columns
+from vbks.data.files.choosing import FileRows, read_rows
+from vbks.data.files.opening import FileTable, open_file
+from vbks.data.files.settings import FileSettings
 from vbks.data.known_noise import read_noise
 from vbks.data.sources import ArraySource, DatasetSource, Source
 from vbks.data.tables import Inputs, read_inputs
@@ -20,6 +23,9 @@ from vbks.data.warps import Identity, InverseSoftplus, Log, Logit, Warp
 __all__ = [
     "ArraySource",
     "DatasetSource",
+    "FileRows",
+    "FileSettings",
+    "FileTable",
     "Identity",
     "Inputs",
     "InverseSoftplus",
@@ -33,11 +39,13 @@ __all__ = [
     "choose_warps",
     "make_warp",
     "num_columns",
+    "open_file",
     "prepare",
     "read_columns",
     "read_inputs",
     "read_noise",
     "read_noise_columns",
+    "read_rows",
     "register_warp",
     "warp_from_values",
     "warp_names",

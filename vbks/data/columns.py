@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from vbks.data.given import as_pandas
 from vbks.errors import DataError
 
 
 def num_columns(y: Any) -> int:
     """How many targets there are: 1 for anything that is not a table."""
+    y = as_pandas(y)
     if isinstance(y, pd.DataFrame):
         return int(y.shape[1])
     shape = getattr(y, "shape", None)
@@ -25,6 +27,7 @@ def num_columns(y: Any) -> int:
 
 def read_columns(Y: Any) -> dict[str, Any]:
     """The columns of a table by their names, or by numbers from 1 on if these are none."""
+    Y = as_pandas(Y)
     if isinstance(Y, pd.DataFrame):
         names = [str(name) for name in Y.columns]
         if isinstance(Y.columns, pd.RangeIndex):

@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_complex_dtype, is_numeric_dtype
 
+from vbks.data.cells.dates import read_dates
+from vbks.data.given import as_pandas, with_instants
 from vbks.data.sources import Values
 from vbks.data.times import TIMES, places_of_instants, with_days
 from vbks.errors import DataError
@@ -47,13 +49,17 @@ class Inputs(NamedTuple):
 
 
 def read_table(X: object, y: object) -> Table:
-    """The table of array-likes X [N] or [N, D] and y [N] or [N, 1]; X may have times."""
-    inputs, targets = _two_dimensional(X, "X"), _two_dimensional(y, "y")
+    """The table of array-likes X [N] or [N, D] and y [N] or [N, 1]; X may have times.
+
+    Times may be texts of ISO 8601 and periods, which stand for their beginnings.
+    """
+    inputs, targets = with_instants(_two_dimensional(X, "X")), _two_dimensional(y, "y")
     _refuse_many_targets(targets)
     if len(inputs) != len(targets):
         raise DataError(
             f"X has {len(inputs)} rows and y has {len(targets)}. Give one target for each row of X."
         )
+    _refuse_other_index(inputs, targets)
     x_labels, y_label = _input_labels(inputs), _target_label(targets)
     values = _numbers(targets, [y_label])
     return Table(
@@ -67,7 +73,7 @@ def read_inputs(X: object) -> Inputs:
 
     Names are those of the columns of a pandas table if all of them are texts.
     """
-    inputs = _two_dimensional(X, "X")
+    inputs = with_instants(_two_dimensional(X, "X"))
     labels = _input_labels(inputs)
     times = places_of_instants(inputs)
     return Inputs(_numbers(with_days(inputs), labels), labels, _names(inputs), times)
@@ -80,6 +86,7 @@ def default_labels(num_inputs: int) -> tuple[str, ...]:
 
 def _two_dimensional(values: object, name: str) -> Values | pd.DataFrame:
     """Columns side by side, of whatever type."""
+    values = as_pandas(values)
     values = values.to_frame() if isinstance(values, pd.Series) else values
     table = values if isinstance(values, pd.DataFrame) else _columns(values, name)
     if not table.shape[1]:
@@ -117,6 +124,20 @@ def _refuse_many_targets(targets: Values | pd.DataFrame) -> None:
             f"y has {targets.shape[1]} columns, expected one target. "
             "Choose a column, or fit each of them on its own."
         )
+
+
+def _refuse_other_index(inputs: Values | pd.DataFrame, targets: Values | pd.DataFrame) -> None:
+    """Refuse rows of pandas that are not the same rows in the same order."""
+    if not isinstance(inputs, pd.DataFrame) or not isinstance(targets, pd.DataFrame):
+        return
+    if inputs.index.equals(targets.index):
+        return
+    pairs = enumerate(zip(inputs.index, targets.index, strict=True), 1)
+    row, (one, other) = next((k, pair) for k, pair in pairs if pair[0] != pair[1])
+    raise DataError(
+        f"X and y have different indexes: row {row} is '{one}' in X and '{other}' in y. Give both "
+        "the same index or, if their rows are in the same order, y.to_numpy()."
+    )
 
 
 def _input_labels(inputs: Values | pd.DataFrame) -> tuple[str, ...]:
@@ -186,6 +207,8 @@ def _advice(cell: object) -> str:
         return "Give times as numbers, such as days since the first."
     if cell is None or cell is pd.NA:
         return "Drop or fill missing values."
+    if isinstance(cell, str) and read_dates(np.array([cell], dtype=object)) is not None:
+        return "Give dates that begin with the year, or those of pd.to_datetime(..., format=...)."
     if isinstance(cell, Complex) and not isinstance(cell, Real):
         return "Give the real part, the imaginary part or both as columns of their own."
     return "Convert the column to numbers, or leave it out."

@@ -118,3 +118,33 @@ K12 = tuple(
     )
 )
 """The twelve kernels of the VBKS paper's synthetic experiments (Table 1), k1 to k12."""
+
+NAMED = {"K12": K12, "K144": K144}
+"""Spaces that have names."""
+
+
+def parse_space(text: str) -> tuple[Expression, ...]:
+    """The space of a name, or of expressions between commas."""
+    if text in NAMED:
+        return NAMED[text]
+    try:
+        return tuple(map(parse, _between_commas(text)))
+    except GrammarError:
+        if not text.isalpha() or not text.islower():
+            raise
+        raise GrammarError(
+            f"space is {text!r}, expected 'grow', {', '.join(map(repr, NAMED))} or expressions "
+            "such as 'SE, SE * PER'."
+        ) from None
+
+
+def _between_commas(text: str) -> list[str]:
+    """The parts of a text between its commas, but for those in brackets, which `CP` has."""
+    parts, depth_now = [""], 0
+    for letter in text:
+        depth_now += (letter == "(") - (letter == ")")
+        if letter == "," and depth_now == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts

@@ -33,7 +33,7 @@ def belief_table(record: SelectionRecord) -> pd.DataFrame:
         "reading": _readings(record),
         "warp": [fit.warp.name for fit in fits],
         "probability": record.probabilities,
-        "weight": record.weights,
+        "weight": record.weights_at_hand,
         "log_evidence": [fit.log_evidence(settings.correction) for fit in fits],
         "standard_error": [fit.log_evidence_error for fit in fits],
         "evidence": [_evidence(fit, settings) for fit in fits],
@@ -113,7 +113,7 @@ def _weights_by(record: SelectionRecord, kind: str) -> Array:
             prior_covariance=None,
         )
         return form_belief(record.fits, plain).probabilities
-    if not record.can_stack:
+    if not record.has_cheap_left_out:
         return np.full(len(record.fits), np.nan)
     return stack(record.fits, settings, record.left_out_densities).probabilities
 

@@ -21,9 +21,6 @@ from vbks.selection.record import SelectionRecord
 AVERAGE = "averaged"
 """What the average of all candidates is called among them."""
 
-MOST_LEFT_OUT = 1000
-"""With more rows, densities of left-out ones take too long for a table that is only looked at."""
-
 RANKS = ("fitted", "dropped", "failed")
 """Candidates that were not fitted to the end come after those that were."""
 
@@ -33,7 +30,7 @@ def leaderboard(record: SelectionRecord, data: tuple[Any, Any] | None = None) ->
     table = _candidates(record)
     average: dict[str, Any] = {"reading": AVERAGE, "expression": AVERAGE, "status": "fitted"}
     average |= {"weight": 1.0, "seconds": table["seconds"].sum()}
-    if record.can_stack and record.num_rows <= MOST_LEFT_OUT:
+    if record.has_cheap_left_out:
         densities = record.left_out_densities
         table["left_out"] = [_finite(value) for value in densities.mean(axis=0)]
         average["left_out"] = logsumexp(densities, axis=1, b=record.weights).mean()
@@ -65,7 +62,7 @@ def _candidates(record: SelectionRecord) -> pd.DataFrame:
             "warp": [fit.warp.name for fit in record.fits],
             "status": [fit.status for fit in record.fits],
             "probability": record.probabilities,
-            "weight": record.weights,
+            "weight": record.weights_at_hand,
             "log_evidence": [_finite(fit.log_evidence(correction)) for fit in record.fits],
             "seconds": [fit.seconds for fit in record.fits],
         }

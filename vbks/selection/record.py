@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
 
@@ -30,6 +30,9 @@ from vbks.selection.missing_rows import MissingRows
 from vbks.weights.belief import KernelBelief
 from vbks.weights.forming import averaged_weights, form_belief
 from vbks.weights.settings import BeliefSettings
+
+MOST_LEFT_OUT = 1000
+"""With more rows, densities of left-out ones take too long for a table that is only looked at."""
 
 PlainValue: TypeAlias = "bool | int | float | str | tuple[PlainValue, ...] | None"
 """A setting as a file has it."""
@@ -73,6 +76,10 @@ class SelectionRecord:
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled and copied: the fields, and nothing that is computed from them."""
         return {own.name: getattr(self, own.name) for own in fields(self)}
+
+    def with_notices(self: AnySelection, *notices: str) -> AnySelection:
+        """The same, with more that its user should know, before the rest."""
+        return replace(self, notices=(*notices, *self.notices)) if notices else self
 
     @property
     def rows(self) -> TrainingData:
@@ -135,6 +142,28 @@ class SelectionRecord:
     def can_stack(self) -> bool:
         """Whether rows are there to be left out, with noise for which that has a closed form."""
         return not isinstance(self.rows.source, MissingRows) and self.likelihood.is_gaussian
+
+    @property
+    def has_cheap_left_out(self) -> bool:
+        """Whether `left_out_densities` are there, or rows few enough for them to take no time."""
+        known = "left_out_densities" in self.__dict__
+        return known or (self.can_stack and self.num_rows <= MOST_LEFT_OUT)
+
+    @property
+    def weights_at_hand(self) -> Array:
+        """The `weights` [K], or NaN where finding them would take long and nobody asked for it.
+
+        That is so with many rows, of which those left out would have to say whether weights by
+        stacking are better.
+        """
+        is_quick = (
+            self.given_weights is not None
+            or "weights" in self.__dict__
+            or self.belief_settings.weights != "auto"
+            or not self.can_stack
+            or self.has_cheap_left_out
+        )
+        return self.weights if is_quick else np.full(len(self.fits), np.nan)
 
     @cached_property
     def left_out_densities(self) -> Array:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from vbks.grammar.expression import Expression
-from vbks.grammar.parser import parse
-from vbks.grammar.space import K12, K144
+if TYPE_CHECKING:
+    from vbks.data.files.settings import FileSettings
 
 MethodName = Literal["vbks", "cks", "skc", "abcd", "bo", "random"]
 """The same names as in `vbks.search.METHODS`, which takes seconds to import."""
@@ -22,7 +21,38 @@ LikelihoodName = Literal[
 PresetName = Literal["fast", "medium", "best", "paper"]
 """Names of what `vbks.fit` takes as a preset."""
 
-DataFile = Annotated[Path, typer.Argument(help="A CSV file with a header.")]
+DataFile = Annotated[
+    Path, typer.Argument(help="A table with a header: CSV, a workbook (.xlsx) or Parquet.")
+]
+
+Sep = Annotated[
+    str | None,
+    typer.Option(metavar="CHARACTER", help="What is between cells: ; or tab. By default found."),
+]
+
+DecimalMark = Annotated[
+    Literal[".", ","] | None,
+    typer.Option("--decimal", help="What is before the decimals of numbers. By default found."),
+]
+
+DateFormat = Annotated[
+    str | None,
+    typer.Option(metavar="FORMAT", help="How dates are written, such as dd/mm/yyyy or %d/%m/%Y."),
+]
+
+Encoding = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="How letters are stored, such as cp1252. By default found."),
+]
+
+Sheet = Annotated[
+    str | None, typer.Option(metavar="NAME", help="The sheet of a workbook, or its number.")
+]
+
+MissingRows = Annotated[
+    Literal["refuse", "drop"],
+    typer.Option("--missing", help="What becomes of rows with missing values."),
+]
 
 InputColumns = Annotated[
     list[str] | None,
@@ -32,7 +62,7 @@ InputColumns = Annotated[
 ]
 
 TargetColumn = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="The target. By default the last column.")
+    str | None, typer.Option(metavar="COLUMN", help="The target. By default the last of numbers.")
 ]
 
 Seed = Annotated[
@@ -62,21 +92,15 @@ def step_of(freq: str | None) -> str | float | None:
         return freq
 
 
-def space_of(text: str) -> Literal["grow"] | tuple[Expression, ...]:
-    """The space of a name or of expressions between commas."""
-    if text == "grow":
-        return "grow"
-    named = {"K12": K12, "K144": K144}
-    return named[text] if text in named else tuple(map(parse, _between_commas(text)))
+def file_settings(
+    sep: str | None = None,
+    decimal: str | None = None,
+    date_format: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    missing: Literal["refuse", "drop"] = "refuse",
+) -> FileSettings:
+    """What is asked for when a file is read."""
+    from vbks.data.files.settings import FileSettings
 
-
-def _between_commas(text: str) -> list[str]:
-    """The parts of a text between its commas, but for those in brackets, which `CP` has."""
-    parts, depth = [""], 0
-    for letter in text:
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return parts
+    return FileSettings(sep, decimal, date_format, encoding, sheet, missing)

@@ -12,9 +12,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from vbks.arrays import Array
+    from vbks.data.files.choosing import FileRows
+    from vbks.ui.terminal import Terminal
 
 DIGITS = 8
 """Significant digits of predictions in a file."""
+
+
+def say_what_was_read(rows: FileRows, terminal: Terminal) -> None:
+    """Say what was taken from a file, and what was guessed in reading it."""
+    terminal.say(rows.summary)
+    for notice in rows.notices:
+        terminal.say(f"- {notice}")
 
 
 def write_table(table: pd.DataFrame, path: Path) -> None:

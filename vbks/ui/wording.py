@@ -5,6 +5,11 @@ from __future__ import annotations
 import re
 
 OPTIONS = {
+    "date_format": "--date-format",
+    "decimal": "--decimal",
+    "encoding": "--encoding",
+    "sep": "--sep",
+    "missing": "--missing",
     "baselines": "--baselines",
     "belief": "--belief",
     "budget": "--budget",
@@ -40,7 +45,7 @@ ARGUMENT = re.compile(rf"\b(?P<name>{'|'.join(OPTIONS)})={VALUE}")
 BARE = re.compile(rf"\b({'|'.join(name for name in OPTIONS if '_' in name)})\b")
 """Names of arguments that are no words."""
 
-AT_START = re.compile(r"^(freq|horizon|folds|step|season|periods|budget) (is|has) ")
+AT_START = re.compile(r"^(freq|horizon|folds|step|season|periods|budget|sep|encoding) (is|has) ")
 """A message that begins with the argument that is wrong."""
 
 

@@ -30,7 +30,7 @@ def test_arrays_of_any_number__are_kept_as_they_are(dtype):
         (pd.DataFrame(X), pd.Series(Y)),
         (pd.DataFrame(X, columns=["a", "a"]), pd.DataFrame({"b": Y})),
         (pd.DataFrame({"a": X[:, 0], "b": X[:, 1] == 1}), pd.Series(Y, dtype="boolean")),
-        (pd.DataFrame(X).astype("Int64"), pd.Series(Y, index=list("edcba"))),
+        (pd.DataFrame(X).astype("Int64"), pd.Series(Y, dtype="float32")),
         (np.ma.MaskedArray(X), np.ma.MaskedArray(Y, mask=False)),
     ],
 )
@@ -164,7 +164,7 @@ def test_times_beside_numbers__are_read_from_tables_and_rows():
     [
         ([*DAYS[:4], 3], r"input 1 is of type 'object'.* Give times as numbers"),
         ([*DAYS[:4], "2020-01-05"], r"input 1 is of type 'object'"),
-        (["2020-01-01"] * 5, "row 1 has '2020-01-01'. Convert the column"),
+        (["soon"] * 5, "row 1 has 'soon'. Convert the column"),
         (
             np.arange(5).astype("timedelta64[M]"),
             r"'timedelta64\[M\]'.* row 1 has '0 months'. Give t",

@@ -1,3 +1,4 @@
+import inspect
 import pickle
 
 import numpy as np
@@ -125,3 +126,41 @@ def test_faults__are_errors_of_scikit_learn_or_vbks():
         quick().fit(X, np.ones(len(y)))
     with pytest.raises(vbks.GrammarError, match="unknown family 'RBF'"):
         quick(space=("RBF",)).fit(X, y)
+
+
+def test_settings__are_all_those_of_fit():
+    own = {*inspect.signature(VBKSRegressor).parameters}
+    theirs = {*inspect.signature(vbks.fit).parameters}
+    assert theirs - own == {"X", "y", "seed", "targets", "noise_variance"}
+    assert own - theirs == {"random_state"}
+    assert "noise_variance" in inspect.signature(VBKSRegressor.fit).parameters
+
+
+def test_fit__passes_all_settings_on(monkeypatch):
+    seen = {}
+
+    def fit(X, y, **settings):
+        seen.update(settings)
+        raise vbks.VbksError("seen enough")
+
+    monkeypatch.setattr("vbks.integrations.sklearn.fit", fit)
+    X, y = waves()
+    model = quick(method="cks", preset="fast", trace=2, temperature=3.0)
+    with pytest.raises(vbks.VbksError, match="seen enough"):
+        model.fit(X, y, noise_variance=y)
+    assert {*seen} == {*inspect.signature(vbks.fit).parameters} - {"X", "y", "targets"}
+    assert (seen["method"], seen["preset"], seen["trace"], seen["temperature"]) == (
+        *("cks", "fast", 2, 3.0),
+    )
+    np.testing.assert_array_equal(seen["noise_variance"], y)
+
+
+def test_quantiles_and_texts__are_those_of_the_selection():
+    _, y = waves()
+    days = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=len(y)).strftime("%Y-%m-%d")})
+    model = quick().fit(days, y)
+    quantiles = model.predict_quantiles(days, (0.1, 0.9))
+    np.testing.assert_array_equal(quantiles, model.selection_.predict_quantiles(days, (0.1, 0.9)))
+    assert quantiles.shape == (len(y), 2)
+    assert (quantiles[:, 0] < quantiles[:, 1]).all()
+    assert model.predict_quantiles(days, 0.5).shape == (len(y), 1)

@@ -3,6 +3,7 @@ import inspect
 import pytest
 
 import vbks
+from vbks.data.files.settings import FileSettings
 from vbks.ui.wording import OPTIONS, in_options
 
 
@@ -28,4 +29,5 @@ def test_options__are_of_arguments_that_exist():
     arguments = {*inspect.signature(vbks.fit).parameters}
     arguments |= {*inspect.signature(vbks.backtest).parameters}
     arguments |= {*inspect.signature(vbks.selection.Selection.forecast).parameters}
+    arguments |= {*inspect.signature(FileSettings).parameters}
     assert arguments >= OPTIONS.keys()

@@ -8,9 +8,24 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vbks.ui.interruptions import stoppable
-from vbks.ui.options import DataFile, Freq, InputColumns, Json, Seed, TargetColumn, step_of
+from vbks.ui.options import (
+    DataFile,
+    DateFormat,
+    DecimalMark,
+    Encoding,
+    Freq,
+    InputColumns,
+    Json,
+    MissingRows,
+    Seed,
+    Sep,
+    Sheet,
+    TargetColumn,
+    file_settings,
+    step_of,
+)
 from vbks.ui.paths import PICTURES, TABLES, refuse_file
-from vbks.ui.table_files import with_rounded_numbers, write_table
+from vbks.ui.table_files import say_what_was_read, with_rounded_numbers, write_table
 from vbks.ui.terminal import Terminal, records
 from vbks.ui.working import start_tensorflow, working
 
@@ -24,6 +39,12 @@ def backtest(
     data: DataFile,
     x: InputColumns = None,
     y: TargetColumn = None,
+    sep: Sep = None,
+    decimal: DecimalMark = None,
+    date_format: DateFormat = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    missing: MissingRows = "refuse",
     horizon: Annotated[
         int | None,
         typer.Option(min=1, metavar="STEPS", help="Steps to forecast. By default a season."),
@@ -54,24 +75,24 @@ def backtest(
     json: Json = False,
 ) -> None:
     """Forecast the last rows from those before, several times, and score it beside baselines."""
-    from vbks.data.csv_files import choose_columns, describe, read_csv, with_dates
+    from vbks.data.files.choosing import read_rows
+    from vbks.data.files.opening import open_file
     from vbks.data.training import prepare
 
     refuse_file(out, TABLES, force)
     refuse_file(plot, PICTURES, force, "--plot")
+    asked = file_settings(sep, decimal, date_format, encoding, sheet, missing)
     terminal = Terminal(json)
     with stoppable(STOPPED), working(f"Reading {data.name}") as progress:
-        table = with_dates(read_csv(data))
-        columns = choose_columns(table, x or (), y)
-        X, target = table[list(columns.inputs)], table[columns.target]
-        prepare((X, target))
-        terminal.say(describe(table, columns))
+        rows = read_rows(open_file(data, asked), x or (), y)
+        prepare((rows.X, rows.y))
+        say_what_was_read(rows, terminal)
         start_tensorflow(progress)
         from vbks.backtesting.rolling import backtest as forecast_past
 
         found = forecast_past(
-            X,
-            target,
+            rows.X,
+            rows.y,
             horizon=horizon,
             folds=folds,
             step=step,

@@ -9,8 +9,23 @@ import typer
 
 from vbks.errors import DataError, SettingsError
 from vbks.ui.interruptions import stoppable
-from vbks.ui.options import DataFile, InputColumns, Json, MethodName, Seed, TargetColumn
+from vbks.ui.options import (
+    DataFile,
+    DateFormat,
+    DecimalMark,
+    Encoding,
+    InputColumns,
+    Json,
+    MethodName,
+    MissingRows,
+    Seed,
+    Sep,
+    Sheet,
+    TargetColumn,
+    file_settings,
+)
 from vbks.ui.paths import PICTURES, refuse_file
+from vbks.ui.table_files import say_what_was_read
 from vbks.ui.terminal import Terminal, records
 from vbks.ui.working import start_tensorflow, working
 
@@ -24,6 +39,12 @@ def compare(
     ] = ",".join(get_args(MethodName)),
     x: InputColumns = None,
     y: TargetColumn = None,
+    sep: Sep = None,
+    decimal: DecimalMark = None,
+    date_format: DateFormat = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    missing: MissingRows = "refuse",
     budget: Annotated[
         float, typer.Option(min=1.0, metavar="SECONDS", help="How long each may search.")
     ] = 60.0,
@@ -39,7 +60,8 @@ def compare(
     json: Json = False,
 ) -> None:
     """Let methods search beside each other, and show how good their kernels are after how long."""
-    from vbks.data.csv_files import choose_columns, describe, read_csv, with_dates
+    from vbks.data.files.choosing import read_rows
+    from vbks.data.files.opening import open_file
     from vbks.data.training import prepare
 
     names = _method_names(methods)
@@ -47,20 +69,19 @@ def compare(
         raise SettingsError(f"--test is {test:g}, expected a share between 0 and 1.")
     picture = Path(f"{data.stem}-methods.png") if out is None else out
     refuse_file(picture, PICTURES, force)
+    asked = file_settings(sep, decimal, date_format, encoding, sheet, missing)
     terminal = Terminal(json)
     with stoppable(STOPPED), working(f"Reading {data.name}") as progress:
-        table = with_dates(read_csv(data))
-        columns = choose_columns(table, x or (), y)
-        X, target = table[list(columns.inputs)], table[columns.target]
-        prepare((X, target))
-        terminal.say(describe(table, columns))
+        rows = read_rows(open_file(data, asked), x or (), y)
+        prepare((rows.X, rows.y))
+        say_what_was_read(rows, terminal)
         start_tensorflow(progress)
         from vbks.comparing import compare as compare_methods
         from vbks.ui.tables import answers_table
 
         found = compare_methods(
-            X,
-            target,
+            rows.X,
+            rows.y,
             names,
             budget=budget,
             test_share=test,

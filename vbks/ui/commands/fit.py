@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -9,25 +10,35 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from vbks.errors import DataError, FileError, SettingsError
+from vbks.grammar.space import parse_space
 from vbks.progress import Progress
 from vbks.ui.commands.report import write_reports
 from vbks.ui.interruptions import stoppable
 from vbks.ui.options import (
+    DateFormat,
+    DecimalMark,
+    Encoding,
     InputColumns,
     Json,
     LikelihoodName,
     MethodName,
+    MissingRows,
     PresetName,
     Seed,
+    Sep,
+    Sheet,
     TargetColumn,
-    space_of,
+    file_settings,
 )
 from vbks.ui.paths import refuse_checkpoint, refuse_existing, refuse_unusable
+from vbks.ui.table_files import say_what_was_read
 from vbks.ui.tensorflow import import_tensorflow
 from vbks.ui.terminal import Terminal, records
 from vbks.ui.working import STARTED, start_tensorflow, working
 
 if TYPE_CHECKING:
+    from vbks.data.files.choosing import FileRows
+    from vbks.data.files.settings import FileSettings
     from vbks.selection.selection import Selection
 
 
@@ -36,13 +47,22 @@ SPEEDS = ("fast", "medium", "best")
 
 
 def fit(
-    data: Annotated[Path | None, typer.Argument(help="A CSV file with a header.")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Argument(help="A table with a header: CSV, a workbook (.xlsx) or Parquet."),
+    ] = None,
     x: InputColumns = None,
     y: TargetColumn = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Where to save. By default the file's name and -vbks."),
     ] = None,
+    sep: Sep = None,
+    decimal: DecimalMark = None,
+    date_format: DateFormat = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    missing: MissingRows = "refuse",
     space: Annotated[
         str, typer.Option(metavar="KERNELS", help="grow, K12, K144, or such as 'SE, SE * PER'.")
     ] = "grow",
@@ -112,7 +132,7 @@ def fit(
     """Choose kernels for a table, and save them for forecasts and predictions."""
     names = warps if warps == "auto" else [name.strip() for name in warps.split(",")]
     settings: dict[str, Any] = {
-        "space": space_of(space),
+        "space": space if space == "grow" else parse_space(space),
         "method": method,
         "belief": belief,
         "weights": weights,
@@ -134,6 +154,7 @@ def fit(
         return
     if data is None:
         raise SettingsError("there is no table to fit. Give a CSV file with a header.")
+    asked = file_settings(sep, decimal, date_format, encoding, sheet, missing)
     folder = Path(f"{data.stem}-vbks") if out is None else out
     refuse_existing(folder, force)
     refuse_unusable(folder)
@@ -141,12 +162,13 @@ def fit(
     _refuse_two_budgets(preset, budget)
     with working(f"Reading {data.name}", budget) as progress:
         with stoppable(_kept(checkpoint)):
-            X, target = _read(data, x, y, noise_column, settings, terminal)
+            rows = _read(data, asked, x or (), y, noise_column, settings)
+            say_what_was_read(rows, terminal)
             start_tensorflow(progress)
-            selection = _fit(X, target, settings, progress)
+            selection = _fit(rows, settings, progress)
         _save(selection, folder)
     with stoppable(f"The fit is in {folder}: vbks report {folder} writes its page."):
-        _tell(selection, folder, terminal, report)
+        _tell(selection, folder, terminal, report, rows.notices)
 
 
 def _refuse_two_budgets(preset: PresetName | None, budget: float | None) -> None:
@@ -160,43 +182,42 @@ def _refuse_two_budgets(preset: PresetName | None, budget: float | None) -> None
 
 def _read(
     data: Path,
-    x: list[str] | None,
+    asked: FileSettings,
+    x: Sequence[str],
     y: str | None,
     noise_column: str | None,
     settings: dict[str, Any],
-    terminal: Terminal,
-) -> tuple[Any, Any]:
-    """Inputs and targets of a file, checked as far as that needs no TensorFlow.
+) -> FileRows:
+    """Rows of a file, checked as far as that needs no TensorFlow.
 
     Known noise is added to the settings.
     """
-    from vbks.data.csv_files import choose_columns, describe, read_csv, with_dates, without_column
+    from vbks.data.files.choosing import read_rows
+    from vbks.data.files.opening import open_file
     from vbks.data.training import prepare
     from vbks.data.warp_choice import choose_warps
 
-    table, noise = without_column(with_dates(read_csv(data)), noise_column)
-    columns = choose_columns(table, x or (), y)
-    X, target = table[list(columns.inputs)], table[columns.target]
+    rows = read_rows(open_file(data, asked), x, y, noise_column)
     try:
-        rows = prepare((X, target), noise_variance=noise)
+        prepared = prepare((rows.X, rows.y), noise_variance=rows.noise)
     except DataError as error:
         named = f"the noise column '{noise_column}'"
         raise DataError(str(error).replace("noise_variance", named)) from None
-    choose_warps(settings["warps"], rows, settings["target_range"])
-    if noise is not None:
-        settings["noise_variance"] = noise
-    terminal.say(describe(table, columns))
-    return X, target
+    choose_warps(settings["warps"], prepared, settings["target_range"])
+    if rows.noise is not None:
+        settings["noise_variance"] = rows.noise
+    return rows
 
 
-def _fit(X: Any, target: Any, settings: dict[str, Any], progress: Progress) -> Selection:
+def _fit(rows: FileRows, settings: dict[str, Any], progress: Progress) -> Selection:
     """Call `vbks.fit`, with a budget that runs since this process began."""
     from vbks.api import fit as fit_rows
     from vbks.search.budget import Budget
 
     seconds = settings["budget"]
     limit = None if seconds is None else Budget(seconds, began=STARTED)
-    return fit_rows(X, target, **{**settings, "budget": limit, "progress": progress})
+    selection = fit_rows(rows.X, rows.y, **{**settings, "budget": limit, "progress": progress})
+    return selection.with_notices(*rows.notices)
 
 
 def _kept(checkpoint: Path | None) -> str:
@@ -217,12 +238,18 @@ def _save(selection: Selection, folder: Path) -> None:
         raise FileError(f"'{folder}' could not be written: {reason}. It is in {other}.") from None
 
 
-def _tell(selection: Selection, folder: Path, terminal: Terminal, has_report: bool) -> None:
+def _tell(
+    selection: Selection,
+    folder: Path,
+    terminal: Terminal,
+    has_report: bool,
+    told: Sequence[str],
+) -> None:
     """Say what was found, that it was saved, and what can be done with it."""
     from vbks.ui.tables import belief_table
 
     terminal.show(belief_table(selection))
-    for notice in selection.notices:
+    for notice in (notice for notice in selection.notices if notice not in told):
         terminal.say(f"- {notice}")
     terminal.say(f"Saved to {folder}. {_next(selection, folder)}")
     page = write_reports(selection, folder) if has_report else None

@@ -79,9 +79,18 @@ def test_fit__takes_the_settings_of_the_call(run, table, monkeypatch):
         (["none.csv"], "there is no file 'none.csv'. Check the path."),
         (["data.csv", "--x", "time"], "there is no column 'time'. The columns: day, place, load."),
         (["data.csv", "--y", "time"], "there is no column 'time'. The columns: day, place, load."),
-        (["data.csv", "--x", "place"], "column 'place' is of type 'object', expected numbers"),
-        (["data.csv", "--y", "place"], "the target 'place' is of type 'object'"),
-        (["data.csv", "--y", "day"], "the target 'day' is of type 'datetime64[ns, UTC]'"),
+        (
+            ["data.csv", "--x", "place"],
+            "column 'place' of 'data.csv' has 'here' in line 2, expected numbers or dates",
+        ),
+        (
+            ["data.csv", "--y", "place"],
+            "column 'place' of 'data.csv' has 'here' in line 2, expected numbers. Texts are",
+        ),
+        (
+            ["data.csv", "--y", "day"],
+            "column 'day' of 'data.csv' has '2020-01-01' in line 2, expected numbers",
+        ),
         (["data.csv", "--space", "RBF"], "unknown family 'RBF'"),
         (["data.csv", "--space", "SE,"], "expected a kernel in ''"),
         (["data.csv", "--warps", "root"], "root"),
@@ -108,9 +117,15 @@ def test_fit__refuses_in_one_line_before_it_fits(run, table, monkeypatch, argume
         ("a,b\n", "has a header and no rows"),
         ("a,b\n1,2\n", "there is only one row to learn from. Give at least 5."),
         ("a,b\n" + "1,2\n" * 9, "the target 'b' is constant"),
-        ("a,b\n1,\n" + "1,2\n2,3\n" * 9, "the target 'b' has 1 missing value, in row 1"),
-        ("a,b\n1,2\n?,5\n" + "1,2\n2,3\n" * 9, "no column of numbers or dates to explain"),
-        ("a;b\n" + "1;2\n" * 9, "They are separated by commas"),
+        (
+            "a,b\n1,\n" + "1,2\n2,3\n" * 9,
+            "the target 'b' of 'bad.csv' has 1 missing value, in line 2",
+        ),
+        (
+            "a,b\n1,2\n?,5\n" + "1,2\n2,3\n" * 9,
+            "column 'a' of 'bad.csv' has 1 missing value, in line 3",
+        ),
+        ("a:b\n" + "1:2\n" * 9, "say what is between them by --sep"),
     ],
 )
 def test_fit__refuses_bad_tables_in_one_line(run, tmp_path, text, message):
@@ -183,6 +198,9 @@ def test_fit__is_saved_elsewhere_where_its_place_was_lost(run, table, monkeypatc
     saved = []
 
     class Lost:
+        def with_notices(self, *notices):
+            return self
+
         def save(self, folder):
             saved.append(folder)
             if len(saved) == 1:
@@ -203,3 +221,60 @@ def test_fit__answers_programs(run, table):
     assert (found["folder"], found["report"], len(found["belief"])) == ("data-vbks", None, 2)
     assert found["best"] == found["belief"][0]["expression"]
     assert 0 < found["probability"] <= 1
+
+
+def test_fit__says_what_was_guessed_and_keeps_it(run, tmp_path):
+    days = [f"{day}.01.2020" for day in range(1, 21)]
+    rows = "".join(f"{day};{5 + k // 3},{k % 10}\n" for k, day in enumerate(days))
+    (tmp_path / "verkauf.csv").write_bytes(f"Tag;Erlös\n{rows};\nSumme;99\n".encode("cp1252"))
+    code, output, errors = run("fit", "verkauf.csv", *SMALL)
+    assert code == 0, errors
+    for text in (
+        "20 rows: Erlös explained by Tag (dates from 2020-01-01 to 2020-01-20).",
+        "- Letters are read as cp1252",
+        "- Line 23 ('Summe') is no row of the table",
+        "- Tag: read as day.month.year ('1.01.2020' is 2020-01-01).",
+        "- Erlös: read with a decimal comma ('5,0' is 5).",
+    ):
+        assert output.count(text) == 1
+    assert any("decimal comma" in notice for notice in vbks.load("verkauf-vbks").notices)
+
+
+@pytest.mark.parametrize("option", ["--sep", "--decimal", "--date-format", "--encoding"])
+def test_fit__reads_the_table_as_it_is_asked_to(run, tmp_path, monkeypatch, option):
+    asked = {
+        "--sep": (":", "a:b\n" + "1:2\n2:3\n" * 9, ""),
+        "--decimal": (",", "a;b\n" + "1,5;1.234\n2,5;2.345\n3,5;987\n" * 9, ""),
+        "--date-format": ("dd/mm/yyyy", "a,b\n" + "01/02/2014,1\n01/03/2014,2\n" * 9, ""),
+        "--encoding": ("ascii", "größe,b\n1,2\n", "is not written in ascii"),
+    }
+    value, text, message = asked[option]
+    (tmp_path / "asked.csv").write_text(text)
+
+    def fit(X, y, **settings):
+        raise vbks.VbksError(f"{X.iloc[0, 0]} {y[0]}")
+
+    monkeypatch.setattr("vbks.api.fit", fit)
+    code, _, errors = run("fit", "asked.csv", option, value)
+    assert (code, errors.count("\n")) == (2, 1)
+    expected = {
+        "--sep": "1.0 2.0",
+        "--decimal": "1.5 1234.0",
+        "--date-format": "2014-02-01 00:00:00+00:00 1.0",
+    }
+    assert (message or expected[option]) in errors
+
+
+def test_fit__drops_rows_with_gaps_if_asked_to(run, table, monkeypatch):
+    table.assign(load=table["load"].where(table["load"] > table["load"].min())).to_csv("gaps.csv")
+
+    def fit(X, y, **settings):
+        raise vbks.VbksError(f"{len(X)} rows")
+
+    monkeypatch.setattr("vbks.api.fit", fit)
+    code, output, errors = run("fit", "gaps.csv", "--missing", "drop")
+    assert (code, errors) == (2, "vbks: 19 rows\n")
+    assert "- 1 row with missing values left out: line " in output
+    assert "Left out, as they count rows: Unnamed: 0." in output
+    code, _, errors = run("fit", "gaps.csv")
+    assert errors.endswith("Fill it, or leave such rows out: --missing drop.\n")

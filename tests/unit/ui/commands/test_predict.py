@@ -34,7 +34,7 @@ def test_predict__refuses_in_one_line(run, tmp_path, fitted):
         (("none", "data.csv"), "'none' holds no saved selection"),
         (("empty", "data.csv"), "'empty' holds no saved selection"),
         (("data-vbks", "other.csv"), "there is no column 'day'. The columns: a."),
-        (("data-vbks", "text.csv"), "column 'day' is of type 'object'"),
+        (("data-vbks", "text.csv"), "column 'day' of 'text.csv' has 'soon' in line 2"),
         (("data-vbks", "data.csv", "--out", "data.csv"), "'data.csv' exists already"),
     ):
         code, output, errors = run("predict", *arguments)
@@ -65,3 +65,23 @@ def test_predict__names_the_column_in_which_something_is_missing(run, saved, tmp
     assert errors == (
         "vbks: column 'month' has 1 missing or infinite value, in row 2. Drop or fill such rows.\n"
     )
+
+
+def test_predict__reads_tables_as_a_fit_does(run, saved, tmp_path):
+    months = pd.date_range("2019-01-01", periods=3, freq="MS")
+    frame = pd.DataFrame({"month": months.strftime("%d.%m.%Y"), "note": "x"})
+    frame.to_csv("new.csv", sep=";", index=False)
+    code, output, errors = run("predict", saved, "new.csv")
+    assert code == 0, errors
+    frame.assign(month=months).to_parquet("new.parquet")
+    _, other, _ = run("predict", saved, "new.parquet")
+    assert output.splitlines()[1].startswith("01.01.2019,")
+    assert other.splitlines()[1].startswith("2019-01-01,")
+    assert [line.split(",")[1:] for line in output.splitlines()] == [
+        line.split(",")[1:] for line in other.splitlines()
+    ]
+    frame.assign(month=months.strftime("01/%m/%Y")).to_csv("open.csv")
+    code, _, errors = run("predict", saved, "open.csv")
+    assert "Say it by --date-format dd/mm/yyyy" in errors
+    code, asked, _ = run("predict", saved, "open.csv", "--date-format", "dd/mm/yyyy")
+    assert asked.splitlines()[1].split(",")[1:] == output.splitlines()[1].split(",")[1:]

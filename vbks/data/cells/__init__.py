@@ -1,0 +1,1 @@
+"""Cells of tables as people write them, read as numbers and dates."""

@@ -1,0 +1,1 @@
+"""Tables in files as people have them: delimited texts, workbooks and Parquet."""
