@@ -58,7 +58,7 @@ from dataclasses import replace
 from vbks.execution import Devices, Ray
 from vbks.inference.candidate import make_candidate
 from vbks.inference.evaluator import fit_candidates
-from vbks.inference.progress import Quiet
+from vbks.progress import Quiet
 from vbks.inference.svgp.policy import SvgpPolicy
 from vbks.inference.choices import make_context
 from vbks.inference.settings import FitSettings

@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
-from typing import Concatenate, ParamSpec
+from typing import Concatenate, ParamSpec, TypeVar
 
 from vbks.progress.protocol import Quiet
 from vbks.progress.tally import Goal, PartOfWork, Tally
 from vbks.progress.words import summary_of
 
 P = ParamSpec("P")
+D = TypeVar("D", bound="Display")
 
 
 def harmless(
-    method: Callable[Concatenate[Display, P], None],
-) -> Callable[Concatenate[Display, P], None]:
+    method: Callable[Concatenate[D, P], None],
+) -> Callable[Concatenate[D, P], None]:
     """A method that silences its display if it fails, for a fit is worth more than its display."""
 
     @wraps(method)
-    def guarded(self: Display, /, *args: P.args, **kwargs: P.kwargs) -> None:
+    def guarded(self: D, /, *args: P.args, **kwargs: P.kwargs) -> None:
         if self.is_broken:
             return
         try:

@@ -46,6 +46,9 @@ BEST = "Best so far"
 LEAST_NAME = 12
 """Values are left out in a window that leaves fewer columns for the names of candidates."""
 
+LONGEST_WORDS = 34
+"""This many columns are kept for the time beside the bar."""
+
 GAP = 2
 """Columns between two parts of a line."""
 
@@ -58,7 +61,8 @@ class _Bar:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         words, share = time_of(self.tally), self.tally.share()
-        free = options.max_width - len(words) - GAP
+        # The bar keeps its width while the words change theirs.
+        free = options.max_width - max(len(words), LONGEST_WORDS) - GAP
         width = min(LONGEST_BAR, free)
         if width < LEAST_BAR:
             yield _line(words)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import chain, repeat
+from math import inf
 from typing import TextIO
 
 from vbks.printable import printable
@@ -26,6 +27,9 @@ class PlainLines(Display):
     ) -> None:
         super().__init__(tally)
         self._stream = stream
+        self._waits: Iterator[float] = iter(())
+        self._due = inf
+        self._has_spoken = False
         self._begin()
 
     def changed(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from html import escape
+from importlib import import_module
 from typing import Any
 
 from vbks.progress.display import Display
@@ -50,9 +51,7 @@ class NotebookDisplay(Display):
     def open(self) -> None:
         """Show it for the first time."""
         if self._handle is None:
-            from IPython.display import display
-
-            self._handle = display(self._shown(), display_id=True)
+            self._handle = import_module("IPython.display").display(self._shown(), display_id=True)
             self._drawn = self.tally.clock()
 
     def changed(self) -> None:

@@ -6,6 +6,8 @@ import json
 import os
 import sys
 from dataclasses import dataclass
+from shutil import get_terminal_size
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from vbks.printable import printable
@@ -31,7 +33,7 @@ class Terminal:
     def say(self, sentence: str) -> None:
         """Write a line for people, in the words of the command line."""
         if not self.is_json:
-            write(f"{printable(in_options(sentence))}\n")
+            write(f"{_wrapped(printable(in_options(sentence)))}\n")
 
     def show(self, table: RenderableType) -> None:
         """Draw a table for people."""
@@ -48,6 +50,19 @@ class Terminal:
         """Write what a program asked for, and nothing for people."""
         if self.is_json:
             write(json.dumps(values, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+
+
+def _wrapped(sentence: str) -> str:
+    """A sentence cut between its words where a terminal ends; anywhere else it is one line."""
+    if not sys.stdout.isatty():
+        return sentence
+    return fill(
+        sentence,
+        get_terminal_size().columns,
+        subsequent_indent="  " if sentence.startswith("- ") else "",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def write(text: str) -> None:

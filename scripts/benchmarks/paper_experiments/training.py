@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from vbks.inference.progress import Quiet
-
 from vbks.data.training import TrainingData
 from vbks.data.warps import Identity
 from vbks.execution.work import InOrder, Work, carry_out
@@ -19,6 +17,7 @@ from vbks.inference.paper.settings import PaperSettings
 from vbks.inference.paper.state import CandidateState
 from vbks.inference.paper.training import failed_state, local_fits, train
 from vbks.inference.settings import FitSettings
+from vbks.progress import Quiet
 from vbks.search.paper import Trainer, begin
 from vbks.selection.selection import Selection
 from vbks.weights.settings import paper_settings

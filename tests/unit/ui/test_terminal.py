@@ -52,3 +52,14 @@ def test_reader_that_goes_away__does_not_end_the_program():
     )
     os.close(written)
     assert (done.returncode, done.stderr) == (0, "on\n")
+
+
+def test_sentences__are_cut_between_words_on_terminals_alone(capsys, monkeypatch):
+    sentence = "- one two three four --five=six seven"
+    Terminal().say(sentence)
+    assert capsys.readouterr().out == f"{sentence}\n"
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "16")
+    Terminal().say(sentence)
+    lines = ["- one two three", "  four", "  --five=six", "  seven"]
+    assert capsys.readouterr().out.splitlines() == lines
