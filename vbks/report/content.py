@@ -12,6 +12,7 @@ from vbks.report.sections.belief import Belief, belief_of
 from vbks.report.sections.effects import Effects, effects_of
 from vbks.report.sections.method import Method, method_of
 from vbks.report.sections.outlook import Outlook, outlook_of
+from vbks.report.sections.parts import Parts, parts_of
 from vbks.report.sections.summary import summary_of
 from vbks.report.values import Missing
 from vbks.selection.record import SelectionRecord
@@ -33,6 +34,7 @@ class Report:
     summary: tuple[str, ...]
     warnings: tuple[str, ...]
     outlook: Outlook | Effects | Missing
+    parts: Parts | Missing
     belief: Belief | Missing
     method: Method | Missing
 
@@ -52,6 +54,7 @@ def report_of(record: SelectionRecord) -> Report:
         summary=summary_of(labels, outlook, belief),
         warnings=(),
         outlook=outlook,
+        parts=attempt(lambda: parts_of(record, labels)),
         belief=belief,
         method=attempt(lambda: method_of(record, labels)),
     )
@@ -68,6 +71,7 @@ def brief_report_of(record: SelectionRecord) -> Report:
         summary=summary_of(labels, later, belief),
         warnings=(),
         outlook=later,
+        parts=later,
         belief=belief,
         method=later,
     )

@@ -66,7 +66,7 @@ def outlook_of(record: SelectionRecord, labels: Labels) -> Outlook:
     X, y = rows_of(record, MOST_ROWS)
     x = X[:, 0]
     begin, end = labels.ends[0]
-    later, step = _ahead(record, x, end)
+    later, step = places_ahead(record, x, end)
     marks = np.union1d(x if len(x) <= MOST_TOLD else [], later)
     grid = np.union1d(np.linspace(begin, later[-1], GRID_POINTS), marks)
     found = quantiles_at(record, grid)
@@ -92,7 +92,7 @@ def outlook_of(record: SelectionRecord, labels: Labels) -> Outlook:
     return Outlook(sentence, curve, forecasts[:MOST_LISTED], len(forecasts), step, decimals)
 
 
-def _ahead(record: SelectionRecord, x: Array, end: float) -> tuple[Array, str]:
+def places_ahead(record: SelectionRecord, x: Array, end: float) -> tuple[Array, str]:
     """Places beyond the data, at the steps of the rows if these are even, and the step in words."""
     num = max(1, round(AFTER * record.num_rows))
     try:
