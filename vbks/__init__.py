@@ -11,6 +11,7 @@ kernels     formulas, parameters and starts; GPflow kernels; the bank that evalu
 inference   fits of many candidates at once: bounds of their evidence, posteriors of θ
 predict     averaged predictions, and fitted candidates as GPflow models
 parts       additive parts of kernels, and the values that q(θ) gives them
+properties  what data are like, with probabilities: cycles, trends, changes, inputs
 storage     fits in files, written whole or not at all
 execution   where candidates are fitted: devices, Ray, a folder that keeps finished work
 weights     beliefs over what was fitted, and weights of predictions

@@ -88,6 +88,23 @@ def period_of(layout: Layout, node: Node, samples: Samples, units: Units, dim: i
     return np.asarray(np.exp(samples.theta[:, slot]) * units.x_scale[dim])
 
 
+def lengthscale_of(
+    layout: Layout, node: Node, samples: Samples, units: Units, dim: int
+) -> Array | None:
+    """The lengthscale [S] of a leaf on an input, counted from 0, in the unit of that input."""
+    slot = _slot(layout, node, "lengthscale", dim)
+    if slot is None:
+        return None
+    return np.asarray(np.exp(samples.theta[:, slot]) * units.x_scale[dim])
+
+
+def places_of(node: Node, samples: Samples, units: Units, dim: int) -> tuple[Array, ...]:
+    """Where a change is [S], or from where to where a window goes, in the unit of the input."""
+    location, _, *width = (samples.theta[:, slots[0]] for slots in node.slots.values())
+    places = _ends(location, 0.5 * np.exp(width[0])) if width else (location,)
+    return tuple(place * units.x_scale[dim] + units.x_mean[dim] for place in places)
+
+
 def _values_of(
     node: Node, layout: Layout, samples: Samples, units: Units
 ) -> Values | tuple[Values, ...]:
@@ -104,14 +121,10 @@ def _values_of(
 
 def _change(node: Node, dim: int, samples: Samples, units: Units) -> Values:
     """Where a change is, or from where to where a window goes, and how long each change takes."""
-    location, *others = (samples.theta[:, slots[0]] for slots in node.slots.values())
-    steepness, half = others[0], 0.5 * np.exp(others[1]) if others[1:] else None
-    scale, mean, weights = units.x_scale[dim], units.x_mean[dim], samples.weights
-    passage = estimate(PASSAGE * np.exp(-steepness) * scale, weights)
-    if half is None:
-        return Values(start=estimate(location * scale + mean, weights), transition=passage)
-    start, end = (estimate(place * scale + mean, weights) for place in _ends(location, half))
-    return Values(start=start, end=end, transition=passage)
+    _, steepness, *_ = (samples.theta[:, slots[0]] for slots in node.slots.values())
+    passage = estimate(PASSAGE * np.exp(-steepness) * units.x_scale[dim], samples.weights)
+    start, *end = (estimate(own, samples.weights) for own in places_of(node, samples, units, dim))
+    return Values(start=start, end=end[0] if end else None, transition=passage)
 
 
 def _ends(location: Array, half: Array) -> tuple[Array, Array]:
@@ -123,14 +136,13 @@ def _leaf(
 ) -> Values:
     """What is known of a leaf on one input, counted from 0."""
     scale, weights = units.x_scale[dim], samples.weights
-    lengthscale = _slot(layout, node, "lengthscale", dim)
     location = _slot(layout, node, "location", dim)
     period = period_of(layout, node, samples, units, dim)
-    length: Array | None = None
-    if period is not None:
-        length = _within_period(layout, node, family, samples, period, dim)
-    elif lengthscale is not None:
-        length = np.exp(samples.theta[:, lengthscale]) * scale
+    length = (
+        lengthscale_of(layout, node, samples, units, dim)
+        if period is None
+        else _within_period(layout, node, family, samples, period, dim)
+    )
     zero = None if location is None else samples.theta[:, location] * scale + units.x_mean[dim]
     return Values(
         lengthscale=None if length is None else estimate(length, weights),

@@ -71,7 +71,7 @@ def plot_belief(
     ]
     right = ax.get_yaxis_transform()
     for place, probability, done in zip(places, best["most_probable"], is_done, strict=True):
-        text = _percent(probability) if done else f"≤ {_percent(probability)}"
+        text = shown_percent(probability) if done else f"≤ {shown_percent(probability)}"
         ax.text(1.01, place, text, transform=right, va="center", fontsize="small", color=DARK)
     ax.set_yticks(places, [_label(*pair) for pair in _pairs(best)])
     ax.set_ylim(max(len(best), LEAST_BARS) - 0.5, -0.5)
@@ -80,7 +80,7 @@ def plot_belief(
     ax.set_xlabel("probability")
     ax.xaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
     _legend(ax, len(handles) + len(marks), handles=[*handles, *marks])
-    _tidy(ax, grid="x")
+    tidy(ax, grid="x")
     return ax
 
 
@@ -104,7 +104,7 @@ def plot_trace(trace: pd.DataFrame, ax: Axes | None = None, num_candidates: int 
     for axis in (ax.yaxis,) if is_of_steps else (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
     _legend(ax, 2)
-    _tidy(ax, grid="both")
+    tidy(ax, grid="both")
     return ax
 
 
@@ -119,10 +119,10 @@ def plot_curve(curve: PredictedCurve, ax: Axes | None = None) -> Axes:
     size = float(np.clip(1500.0 / len(x), 3.0, 14.0))
     ax.scatter(x, y, s=size, color=DARK, linewidths=0, zorder=3, label="data")
     ax.set_xlim(min(grid[0], x.min()), max(grid[-1], x.max()))
-    ax.set_xlabel(_plain(curve.input_name))
-    ax.set_ylabel(_plain(curve.target_name))
+    ax.set_xlabel(plain_name(curve.input_name))
+    ax.set_ylabel(plain_name(curve.target_name))
     _legend(ax, 4)
-    _tidy(ax)
+    tidy(ax)
     return ax
 
 
@@ -151,11 +151,11 @@ def plot_forecast(
     if len(x):
         ax.axvline(x.iloc[-1], color=GREY, linestyle="--", linewidth=1.0, label="end of the data")
     ax.margins(x=0.01)
-    _brief_dates(ax, times)
-    ax.set_xlabel(_plain(str(table.columns[0])))
-    ax.set_ylabel(_plain(str(observed.columns[1])))
+    brief_dates(ax, times)
+    ax.set_xlabel(plain_name(str(table.columns[0])))
+    ax.set_ylabel(plain_name(str(observed.columns[1])))
     _legend(ax, 3 + len(levels))
-    _tidy(ax)
+    tidy(ax)
     return ax
 
 
@@ -178,14 +178,14 @@ def plot_against_targets(rows: PredictedRows, ax: Axes | None = None) -> Axes:
     )
     ends = [min(y.min(), low.min()), max(y.max(), high.max())]
     ax.plot(ends, ends, color=ORANGE, linewidth=1.2, zorder=1, label="as observed")
-    ax.set_xlabel(f"observed {_plain(rows.target_name)}")
-    ax.set_ylabel(f"predicted {_plain(rows.target_name)}")
+    ax.set_xlabel(f"observed {plain_name(rows.target_name)}")
+    ax.set_ylabel(f"predicted {plain_name(rows.target_name)}")
     _legend(ax, 2)
-    _tidy(ax, grid="both")
+    tidy(ax, grid="both")
     return ax
 
 
-def _brief_dates(ax: Axes, times: pd.Series[Any]) -> None:
+def brief_dates(ax: Axes, times: pd.Series[Any]) -> None:
     """Dates below an axis without what they have in common, where there are dates."""
     if not pd.api.types.is_datetime64_any_dtype(times):
         return
@@ -219,7 +219,7 @@ def _label(expression: str, warp: str) -> str:
     return expression if warp == "identity" else f"{expression}, {warp}"
 
 
-def _percent(share: float) -> str:
+def shown_percent(share: float) -> str:
     """A probability to a tenth of a percent; none and all are said only of 0 and 1."""
     if share in (0.0, 1.0):
         return f"{100 * share:g} %"
@@ -228,7 +228,7 @@ def _percent(share: float) -> str:
     return "< 0.1 %" if share < 0.5 else "> 99.9 %"
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """A column's name as it is: a dollar would begin a formula."""
     return name.replace("$", r"\$")
 
@@ -250,7 +250,8 @@ def _legend(ax: Axes, num_columns: int, **settings: Any) -> None:
     )
 
 
-def _tidy(ax: Axes, grid: Any = None) -> None:
+def tidy(ax: Axes, grid: Any = None) -> None:
+    """Take away the frame's upper and right sides, and draw a grid where one is asked for."""
     ax.spines[["top", "right"]].set_visible(False)
     if grid is not None:
         ax.grid(axis=grid, color=GREY, alpha=0.25, linewidth=0.7)

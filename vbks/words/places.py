@@ -71,10 +71,10 @@ def said_once(first: str, last: str) -> tuple[str, str]:
     return " ".join(words), last
 
 
-def place_after_preposition(estimate: Estimate, axis: Axis) -> str:
+def place_after_preposition(estimate: Estimate, axis: Axis, with_interval: bool = False) -> str:
     """A location with the word before it: "in 1645", "on 12 March 1957", "at 28 days"."""
     grain = _grain(estimate, axis)
-    text = place(estimate, axis)
+    text = place(estimate, axis, with_interval)
     if grain is None or _date(estimate.value, axis) is None:
         return f"at {text}"
     return f"{ {'year': 'in', 'month': 'in', 'day': 'on', 'minute': 'at'}[grain] } {text}"

@@ -31,11 +31,17 @@ def rough_length(estimate: Estimate, axis: Axis) -> str:
 
 def _told(estimate: Estimate, axis: Axis) -> tuple[Estimate, str]:
     """The estimate in the unit that a person would choose."""
+    factor, unit = in_chosen_unit(estimate.value, axis)
+    return estimate.times(factor), unit or ""
+
+
+def in_chosen_unit(amount: float, axis: Axis) -> tuple[float, str | None]:
+    """What turns lengths along an axis into the unit that a person would tell one in, and that."""
     unit = time_unit(axis.unit)
     if unit is None:
-        return estimate, axis.unit or ""
-    chosen = chosen_unit(estimate.value, unit)
-    return estimate.times(unit.days / chosen.days), chosen.name
+        return 1.0, axis.unit
+    chosen = chosen_unit(amount, unit)
+    return unit.days / chosen.days, chosen.name
 
 
 def unit_for(number: str, unit: str) -> str:

@@ -173,10 +173,10 @@ def test_belief__shortens_long_expressions(ax: Axes) -> None:
         (1.0, "100 %"),
     ],
 )
-def test_percent__says_neither_none_nor_all_too_early(share: float, text: str) -> None:
-    from vbks.selection.plots import _percent
+def testshown_percent__says_neither_none_nor_all_too_early(share: float, text: str) -> None:
+    from vbks.selection.plots import shown_percent
 
-    assert _percent(share) == text
+    assert shown_percent(share) == text
 
 
 def test_trace__has_a_line_for_those_who_led_and_one_for_the_rest(

@@ -1,0 +1,1 @@
+"""What data are like, with probabilities: cycles, trends, changes, swings, noise and inputs."""
