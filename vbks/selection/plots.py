@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,11 @@ import pandas as pd
 from vbks.errors import DataError
 from vbks.selection.belief_tables import KINDS
 from vbks.selection.plot_data import PredictedCurve, PredictedRows
+from vbks.selection.plot_style import BLUE, DARK, GREY, ORANGE
+from vbks.selection.plot_style import brief_dates as _brief_dates
+from vbks.selection.plot_style import legend as _legend
+from vbks.selection.plot_style import plain as _plain
+from vbks.selection.plot_style import tidy as _tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,8 +28,6 @@ LEAST_SHOWN = 0.001
 
 LONGEST_LABEL = 44
 """Longer expressions are cut to this many characters, which fit beside a picture."""
-
-BLUE, DARK, GREY, ORANGE = "#2f6db3", "#1b2a41", "#8a8f98", "#d9772b"
 
 _MARKERS = {"vbks": "D", "bayes": "o", "stacking": "s"}
 
@@ -185,19 +188,6 @@ def plot_against_targets(rows: PredictedRows, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _brief_dates(ax: Axes, times: pd.Series[Any]) -> None:
-    """Dates below an axis without what they have in common, where there are dates."""
-    if not pd.api.types.is_datetime64_any_dtype(times):
-        return
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
-
-    locator = AutoDateLocator()  # type: ignore[no-untyped-call]
-    ax.xaxis.set_major_locator(locator)
-    ax.xaxis.set_major_formatter(
-        ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]
-    )
-
-
 def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     """The axes given, or those of a new figure, for which alone `pyplot` is needed."""
     if ax is not None:
@@ -228,30 +218,6 @@ def _percent(share: float) -> str:
     return "< 0.1 %" if share < 0.5 else "> 99.9 %"
 
 
-def _plain(name: str) -> str:
-    """A column's name as it is: a dollar would begin a formula."""
-    return name.replace("$", r"\$")
-
-
 def _check_num(num: int) -> None:
     if num < 1:
         raise DataError(f"num is {num}, expected at least 1 candidate to draw.")
-
-
-def _legend(ax: Axes, num_columns: int, **settings: Any) -> None:
-    """A legend above the picture, where it hides nothing."""
-    ax.legend(
-        **settings,
-        ncols=num_columns,
-        loc="lower left",
-        bbox_to_anchor=(0.0, 1.0),
-        frameon=False,
-        fontsize="small",
-    )
-
-
-def _tidy(ax: Axes, grid: Any = None) -> None:
-    ax.spines[["top", "right"]].set_visible(False)
-    if grid is not None:
-        ax.grid(axis=grid, color=GREY, alpha=0.25, linewidth=0.7)
-        ax.set_axisbelow(True)
