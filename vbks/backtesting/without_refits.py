@@ -1,7 +1,7 @@
 """Forecasts of the past by a selection as it is: from fewer rows, without fitting again.
 
-Kernels, their weights and q(θ) are those of all rows, so that errors are a little smaller than those
-of new forecasts will be. They cost what predictions do, where `vbks.backtest` costs a fit for each.
+Kernels, their weights and q(θ) are those of all rows, so that errors are a little smaller than
+those of new forecasts will be. They cost what predictions do; `vbks.backtest` costs a fit for each.
 """
 
 from __future__ import annotations

@@ -101,6 +101,20 @@ class MatchedParts:
             scale * _root(second / share - (first / share) ** 2),
         )
 
+    def sum_moments(self, places: Sequence[int], X: Array) -> tuple[Array, Array]:
+        """Mean and standard deviation [N] of the sum of some parts, on the scale of the warp."""
+        first, second = np.zeros((2, len(X)))
+        for source, groups in self.pairs():
+            terms = [term for place in places for term in groups.get(place, [])]
+            if terms:
+                means, variances = part_moments(source, [terms], X)
+                weights = source.weights / self.weight
+                first += weights @ means[:, 0]
+                second += weights @ (variances + means**2)[:, 0]
+        level = self.units.y_mean if 0 in places else 0.0
+        scale = self.units.y_scale
+        return scale * first + level, scale * _root(second - first**2)
+
     def covariance(self, first: int, second: int, X: Array) -> Array:
         """The covariance [N, N] of two parts, or of one with itself, on the scale of the warp."""
         total, means = np.zeros((len(X), len(X))), np.zeros((2, len(X)))

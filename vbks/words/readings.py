@@ -12,7 +12,7 @@ from vbks.words.lengthscales import is_long
 from vbks.words.multiplied import Known, parts_of
 from vbks.words.nouns import direction_of, head_of, power_name
 from vbks.words.numerals import counted
-from vbks.words.part import Part
+from vbks.words.part import Part, Values
 from vbks.words.quantities import rough_length
 from vbks.words.regions import brief_region, limits
 from vbks.words.time_units import cycle_name, time_unit
@@ -64,7 +64,7 @@ def _factors(form: Form, axes: Axes) -> list[str]:
     if isinstance(head, Cycle):
         return [_cycle(head, form, axes), *_modifiers(form, axes, head)]
     if isinstance(head, Curve):
-        return [_curve(head, axes), *_modifiers(form, axes, head)]
+        return [curve_name(head, axes), *_modifiers(form, axes, head)]
     if isinstance(head, Line):
         return [_line(head, axes), *_modifiers(form, axes, head)]
     return _modifiers(form, axes)
@@ -77,8 +77,9 @@ def _modifiers(form: Form, axes: Axes, head: Cycle | Curve | Line | None = None)
     return [
         *("special function" for _ in form.others),
         *(_cycle_name(cycle, axes) for cycle in form.cycles if cycle is not head),
-        *(_curve(curve, axes) for curve in curves),
+        *(curve_name(curve, axes) for curve in curves),
         *(_growth(line, axes) for line in form.lines if line is not head),
+        *([{"growing": "growth", "shrinking": "decline"}[form.swings]] if form.swings else []),
     ]
 
 
@@ -99,7 +100,8 @@ def _cycle_name(cycle: Cycle, axes: Axes) -> str:
     return f"cycle {joined} {rough_length(period, axis)}{where}"
 
 
-def _curve(curve: Curve, axes: Axes) -> str:
+def curve_name(curve: Curve, axes: Axes) -> str:
+    """A curve in a word or two: "slow drift", "rise that speeds up", "smooth in age"."""
     rough = curve.roughness >= 2
     if not axes[curve.input].is_time:
         texture = "rough" if rough else "smooth"
@@ -108,10 +110,9 @@ def _curve(curve: Curve, axes: Axes) -> str:
         return f"{texture} in {axes.name(curve.input)}"
     values = curve.values
     of_time = _of_time(curve.input, axes)
-    if values.direction:
-        noun = "rise" if values.direction == "up" else "fall"
-        pace = {"faster": " that speeds up", "slower": " that slows down", None: ""}[values.pace]
-        return f"{noun}{of_time}{pace}"
+    if values.direction and len(values.turns) < 2:
+        noun, back = ("rise", "fall") if values.direction == "up" else ("fall", "rise")
+        return f"{noun} and {back}{of_time}" if values.turns else f"{noun}{of_time}{_pace(values)}"
     scale, covered = values.lengthscale, axes[curve.input].range
     noun = "wandering" if rough else "drift"
     if scale is None or not covered:
@@ -120,6 +121,12 @@ def _curve(curve: Curve, axes: Axes) -> str:
     if share < FAST:
         return f"fast {'jitter' if rough else 'wobble'}{of_time}"
     return f"{'slow ' if share >= SLOW else ''}{noun}{of_time}"
+
+
+def _pace(values: Values) -> str:
+    if values.levels_off:
+        return " that levels off"
+    return {"faster": " that speeds up", "slower": " that slows down", None: ""}[values.pace]
 
 
 def _line(line: Line, axes: Axes) -> str:

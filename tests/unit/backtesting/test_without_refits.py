@@ -38,7 +38,9 @@ def test_backtest__is_that_of_gpflow_with_fewer_rows():
     X, y = rows.arrays()
     num = 32
     model = gpflow.models.GPR(
-        (X[:num], y[:num, np.newaxis]), gpflow.kernels.SquaredExponential(), noise_variance=np.exp(-1)
+        (X[:num], y[:num, np.newaxis]),
+        gpflow.kernels.SquaredExponential(),
+        noise_variance=np.exp(-1),
     )
     mean, variance = (np.ravel(part) for part in model.predict_y(X[num : num + 6]))
     units = rows.units

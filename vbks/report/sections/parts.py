@@ -157,9 +157,7 @@ def _row(
     )
 
 
-def _series(
-    part: Component, rows: Array, place: int, where: PartInputs, labels: Labels
-) -> Series:
+def _series(part: Component, rows: Array, place: int, where: PartInputs, labels: Labels) -> Series:
     """The posterior of a part over the input that it depends on."""
     mean, sd = part.given_mean[rows], part.given_sd[rows]
     ends = mean - NORMAL_90 * sd, mean + NORMAL_90 * sd
