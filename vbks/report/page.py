@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from vbks.report.content import Report
 from vbks.report.figures.curve import curve_figure, series_figure
+from vbks.report.figures.density import density_figure
 from vbks.report.figures.frame import NARROW, WIDE, Size
 from vbks.report.figures.marks import compared_figure, lines_figure, probability_bar
 from vbks.report.figures.parts import SPARK, overlay_figure, spark_figure
@@ -28,6 +29,9 @@ LOW_WIDE, LOW_NARROW = Size(346, 190), Size(336, 190)
 
 MIDDLE_WIDE, MIDDLE_NARROW = Size(720, 220), Size(336, 210)
 """Pictures of parts are lower than that of the forecast: there are several below each other."""
+
+DENSITY = Size(300, 96)
+"""Densities stand below their sentence."""
 
 
 def page_of(report: Report) -> str:
@@ -70,8 +74,14 @@ _FIGURES = {
     "bar": probability_bar,
     "part_figure": for_both(series_figure, MIDDLE_WIDE, MIDDLE_NARROW),
     "overlay": for_both(overlay_figure, MIDDLE_WIDE, MIDDLE_NARROW),
+    "density": lambda likely, label: density_figure(likely, DENSITY, label),
     "spark": lambda series, ends, label: spark_figure(series, ends, SPARK, label),
 }
+
+
+def short_percent(share: float) -> str:
+    """A share of a whole in percent, where there is little room."""
+    return percent(share).replace("less than", "<").replace("more than", ">")
 
 
 def signed_percent(share: float) -> str:
@@ -105,6 +115,7 @@ def _environment() -> Environment:
         "fixed": fixed,
         "rounded": lambda value: rounded(value, 3),
         "counted": counted,
+        "short": short_percent,
         "signed": signed_percent,
         "scale": scale_of_warp,
         "opening": opening,

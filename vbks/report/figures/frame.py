@@ -75,7 +75,7 @@ def frame(size: Size, x: Axis, y: Axis, y_ticks: int = 5) -> Frame:
         parts += [
             svg.line(place, bottom, place, bottom + 4, "axis"),
             svg.text(
-                _within(place, label, size.width), bottom + 17, label,
+                within(place, label, size.width), bottom + 17, label,
                 text_anchor="middle", class_="tick",
             ),
         ]  # fmt: skip
@@ -98,7 +98,7 @@ def shortened(name: str, room: float) -> str:
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
-def _within(place: float, label: str, width: float) -> float:
+def within(place: float, label: str, width: float) -> float:
     """The middle of a label, moved so that it does not leave the figure."""
     half = 0.5 * CHARACTER * len(label)
     return min(max(place, half), width - half)

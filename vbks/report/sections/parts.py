@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from vbks.arrays import Array
+from vbks.parts.averaging import REST
 from vbks.parts.components import BASES, NORMAL_90, Component, Components, Decomposition
 from vbks.parts.decomposing import decompose
 from vbks.parts.sources import sources_of
@@ -18,6 +20,7 @@ from vbks.report.values import Overlay, Points, Series, numbers
 from vbks.selection.components import axes_of, believed_mixture
 from vbks.selection.record import SelectionRecord
 from vbks.words import Axes
+from vbks.words.numerals import counted
 
 LEAST_WARP = 0.01
 """Parts under warps with less of the belief are left out."""
@@ -67,7 +70,8 @@ class WarpParts:
     base: tuple[str, ...]
     base_mae: float
     parts: tuple[PartRow, ...]
-    num_others: int = 0
+    rest: str = ""
+    """What has no row, if there is something."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,8 @@ class Parts:
     """Parts under each warp that counts, the most probable first."""
 
     target: str
+    summary: tuple[str, ...]
+    """Three to five sentences on all parts together."""
     warps: tuple[WarpParts, ...]
 
     @property
@@ -94,7 +100,11 @@ def parts_of(record: SelectionRecord, labels: Labels) -> Parts:
 def parts_shown(found: Components, where: PartInputs, labels: Labels) -> Parts:
     """Rows and pictures of components at inputs that were chosen for them."""
     counted = [own for own in found.decompositions if own.belief >= LEAST_WARP]
-    return Parts(labels.target, tuple(_warp_parts(own, where, labels) for own in counted))
+    return Parts(
+        labels.target,
+        tuple(map(printable, found.summary)),
+        tuple(_warp_parts(own, where, labels) for own in counted),
+    )
 
 
 def _periods(average: Average, axes: Axes) -> tuple[float, ...]:
@@ -111,7 +121,7 @@ def _periods(average: Average, axes: Axes) -> tuple[float, ...]:
 
 def _warp_parts(own: Decomposition, where: PartInputs, labels: Labels) -> WarpParts:
     base = [part for part in own.components if part.kind in BASES]
-    others = [part for part in own.components if part.kind not in BASES]
+    others = [part for part in own.components if part.kind not in (*BASES, REST.name)]
     shown = others[:MOST_PARTS]
     return WarpParts(
         own.warp,
@@ -120,8 +130,16 @@ def _warp_parts(own: Decomposition, where: PartInputs, labels: Labels) -> WarpPa
         tuple(printable(str(part.sentence)) for part in base),
         base[-1].contribution.mae,
         tuple(_row(own, part, number, where, labels) for number, part in enumerate(shown, 1)),
-        len(others) - len(shown),
+        _rest(own.components, len(others) - len(shown)),
     )
+
+
+def _rest(parts: Sequence[Component], num_others: int) -> str:
+    """A sentence on parts that have no row."""
+    if num_others:
+        return f"{counted(num_others).capitalize()} more explain less, and are not shown."
+    rare = [part for part in parts if part.kind == REST.name]
+    return f"{rare[0].sentence.summary.removesuffix('.')} are not shown." if rare else ""
 
 
 def _row(
