@@ -29,6 +29,9 @@ FOLDS = 6
 APART = 3
 """Origins are a horizon divided by this apart: forecasts overlap, as they cost little."""
 
+NUM_SAMPLES = 8
+"""Samples of θ in a forecast: errors hardly depend on it."""
+
 NOT_REFITTED = (
     "Kernels and hyperparameters are those of all rows: only the rows after each origin were left "
     "out. vbks.backtest fits again from each origin."
@@ -95,7 +98,7 @@ def _forecast(record: SelectionRecord, X: Array, fold: Fold) -> tuple[Array, Arr
     earlier = replace(
         record, data={warp: rows.part(fold.train) for warp, rows in record.data.items()}
     )
-    mixture = earlier.mixture_of(record.fits, record.weights)
+    mixture = earlier.mixture_of(record.fits, record.weights, NUM_SAMPLES)
     mean, _ = mixture.predict_y(X[fold.test])
     return np.ravel(mean), np.asarray(mixture.predict_quantiles(X[fold.test], LEVELS))
 

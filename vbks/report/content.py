@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeVar
 
 from vbks.backtesting.results import Backtest
@@ -13,7 +14,7 @@ from vbks.report.sections.belief import Belief, belief_of
 from vbks.report.sections.effects import Effects, effects_of
 from vbks.report.sections.method import Method, method_of
 from vbks.report.sections.outlook import Outlook, outlook_of
-from vbks.report.sections.parts import Parts, parts_of
+from vbks.report.sections.parts import Parts, average_of, parts_of
 from vbks.report.sections.past import Past, past_of
 from vbks.report.sections.properties import PropertyRows, properties_shown
 from vbks.report.sections.summary import summary_of
@@ -58,7 +59,8 @@ def report_of(record: SelectionRecord, backtest: Backtest | None = None) -> Repo
         outlook = attempt(lambda: outlook_of(record, labels))
     else:
         outlook = attempt(lambda: effects_of(record, labels))
-    parts = attempt(lambda: parts_of(record, labels))
+    average = cache(lambda: average_of(record))
+    parts = attempt(lambda: parts_of(record, labels, average()))
     belief = attempt(lambda: belief_of(record, labels))
     return Report(
         title=title_of(labels),
@@ -69,7 +71,7 @@ def report_of(record: SelectionRecord, backtest: Backtest | None = None) -> Repo
         outlook=outlook,
         parts=parts,
         belief=belief,
-        properties=attempt(lambda: properties_shown(record, labels)),
+        properties=attempt(lambda: properties_shown(record, labels, average())),
         past=attempt(lambda: past_of(record, labels, backtest)),
         method=attempt(lambda: method_of(record, labels)),
     )

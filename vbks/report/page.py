@@ -79,6 +79,13 @@ _FIGURES = {
 }
 
 
+def unbroken(value: object) -> object:
+    """A text whose signs stay on the line of their numbers."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return value.replace(" %", "\u00a0%").replace("± ", "±\u00a0").replace("× ", "×\u00a0")
+    return value
+
+
 def short_percent(share: float) -> str:
     """A share of a whole in percent, where there is little room."""
     return percent(share).replace("less than", "<").replace("more than", ">")
@@ -109,6 +116,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=unbroken,
     )
     made.filters |= {
         "percent": percent,
@@ -117,6 +125,7 @@ def _environment() -> Environment:
         "counted": counted,
         "short": short_percent,
         "signed": signed_percent,
+        "part_of": lambda share: short_percent(share) if share >= 0.0 else signed_percent(share),
         "scale": scale_of_warp,
         "opening": opening,
     }

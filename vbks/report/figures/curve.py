@@ -85,7 +85,7 @@ def end_marks(inside: Frame, end: float | None) -> list[Markup]:
     place = float(inside.x(end))
     return [
         svg.line(place, inside.y.end, place, inside.y.start, "end"),
-        svg.text(place - 5, inside.y.end + 10, "data end", text_anchor="end", class_="note"),
+        svg.text(place, inside.y.end - 4, "data end", text_anchor="end", class_="note"),
     ]
 
 

@@ -31,8 +31,9 @@ and the page shows the one that fits."""
 SMALL = Size(336, 170)
 """For pictures beside a text."""
 
-TOP, BOTTOM, RIGHT = 24.0, 40.0, 10.0
-"""Pixels around the inside for the name of the upright axis, the lower axis, and half a label."""
+TOP, BOTTOM, RIGHT = 30.0, 40.0, 10.0
+"""Pixels around the inside: for the name of the upright axis and a note, for the lower axis, and
+for half a label."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def frame(size: Size, x: Axis, y: Axis, y_ticks: int = 5) -> Frame:
     right = size.width - RIGHT
     lower = Scale(x.low, x.high, left, right, x.kind)
     room = int((right - left) // TICK_ROOM)
-    parts = [svg.text(0, 12, shortened(y.name, size.width), class_="name")]
+    parts = [svg.text(0, 11, shortened(y.name, size.width), class_="name")]
     for value, label in ticks:
         place = float(upright(value))
         parts += [

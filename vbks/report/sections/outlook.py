@@ -18,8 +18,12 @@ from vbks.words.numerals import decimals_for, fixed
 GRID_POINTS = 600
 """A curve is drawn at this many places: more than there are pixels on most figures."""
 
-MOST_TOLD = 600
+MOST_TOLD = 1000
 """Up to this many rows have a place of their own under the pointer."""
+
+LEAST_MARKS = 100
+"""Rows and forecasts in even steps are joined by lines if there are this many: values are asked for
+at these steps, and bands that breathe between them say nothing. Of fewer, a curve is drawn."""
 
 SEASONS = 2
 """A forecast has at least this many seasons, or a share `AFTER` of the rows, whichever is more."""
@@ -71,8 +75,11 @@ def outlook_of(record: SelectionRecord, labels: Labels) -> Outlook:
     begin, end = labels.ends[0]
     later, step = places_ahead(record, x, end)
     step = labels.year_step or step
-    marks = np.union1d(x if len(x) <= MOST_TOLD else [], later)
-    grid = np.union1d(np.linspace(begin, later[-1], GRID_POINTS), marks)
+    is_marked = len(x) <= MOST_TOLD
+    marks = np.union1d(x if is_marked else [], later)
+    grid = marks
+    if not (step and is_marked and len(marks) >= LEAST_MARKS):
+        grid = np.union1d(np.linspace(begin, later[-1], GRID_POINTS), marks)
     found = quantiles_at(record, grid)
     low, lower, median, upper, high = (numbers(own) for own in found.T)
     places = np.searchsorted(grid, marks)

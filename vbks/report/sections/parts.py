@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,6 +28,13 @@ LEAST_WARP = 0.01
 MOST_PARTS = 12
 """Parts that have a row under each warp: the most important ones."""
 
+MANY_ROWS, FEW_SAMPLES = 300, 16
+"""Of more rows, parts are averaged over about this many samples of θ, which a page can wait for;
+bands of more samples differ by less than a line is wide."""
+
+MOST_NAMED = 3
+"""A part on more inputs is called by their number."""
+
 MOST_DOTS = 1000
 """Up to this many rows are drawn; of more rows, evenly spread ones are."""
 
@@ -43,6 +50,7 @@ class PartRow:
     sentence: str
     inputs: tuple[str, ...]
     probability: float
+    """Of being there, on whatever scale."""
     share: float
     """Of the variance of all parts and of what is left."""
     r2: float | None
@@ -73,6 +81,16 @@ class WarpParts:
     rest: str = ""
     """What has no row, if there is something."""
 
+    @property
+    def has_pictures(self) -> bool:
+        """Whether some of the parts can be drawn."""
+        return any(part.spark is not None for part in self.parts)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether pictures go on where the data end."""
+        return any(part.whole is not None and part.whole.end is not None for part in self.parts)
+
 
 @dataclass(frozen=True)
 class Parts:
@@ -89,9 +107,17 @@ class Parts:
         return self.warps[0]
 
 
-def parts_of(record: SelectionRecord, labels: Labels) -> Parts:
+def average_of(record: SelectionRecord) -> Average:
+    """The average with the belief, with fewer samples of θ where rows are many."""
+    average = believed_mixture(record).average
+    if record.num_rows <= MANY_ROWS:
+        return average
+    return replace(average, num_samples=min(average.num_samples, FEW_SAMPLES))
+
+
+def parts_of(record: SelectionRecord, labels: Labels, average: Average) -> Parts:
     """The parts of the averaged function."""
-    average, axes = believed_mixture(record).average, axes_of(record)
+    axes = axes_of(record)
     periods = _periods(average, axes) if record.num_inputs == 1 else ()
     where = part_inputs(record, labels, periods)
     return parts_shown(decompose(average, where.X, axes, record.mean_function), where, labels)
@@ -139,7 +165,7 @@ def _rest(parts: Sequence[Component], num_others: int) -> str:
     if num_others:
         return f"{counted(num_others).capitalize()} more explain less, and are not shown."
     rare = [part for part in parts if part.kind == REST.name]
-    return f"{rare[0].sentence.summary.removesuffix('.')} are not shown." if rare else ""
+    return f"{rare[0].sentence.summary.removesuffix('.')}, are not shown." if rare else ""
 
 
 def _row(
@@ -156,10 +182,10 @@ def _row(
     ends = ("", "") if spark is None else _ends(spark, labels, place or 0)
     sum_so_far, left = _sums(own, number, where, labels) if where.is_curve else (None, None)
     return PartRow(
-        name=printable(part.reading),
+        name=_name(part, labels),
         sentence=printable(str(part.sentence)),
         inputs=tuple(labels.inputs[own] for own in part.places),
-        probability=part.probability,
+        probability=min(1.0, part.probability + part.part.elsewhere),
         share=added.share,
         r2=_known(added.r2),
         r2_gain=_known(added.r2_gain),
@@ -173,6 +199,14 @@ def _row(
         sum_so_far=sum_so_far,
         left=left,
     )
+
+
+def _name(part: Component, labels: Labels) -> str:
+    """What a part is called; one of many inputs by how many they are."""
+    num = len(part.places)
+    if num <= MOST_NAMED:
+        return printable(part.reading)
+    return f"{'all ' if num == len(labels.inputs) else ''}{counted(num)} inputs together"
 
 
 def _series(part: Component, rows: Array, place: int, where: PartInputs, labels: Labels) -> Series:

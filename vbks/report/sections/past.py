@@ -53,6 +53,8 @@ def past_of(record: SelectionRecord, labels: Labels, backtest: Backtest | None =
             f"forecasts of the past take too long with {record.num_rows:,} rows to be part of "
             "every report. vbks.backtest makes them, and selection.report(backtest=...) shows them."
         )
+    if backtest is None and record.num_inputs > 1 and len(record.time_inputs) != 1:
+        raise DataError("none of the inputs is known to be time, so that nothing lies ahead.")
     found = backtest_without_refits(record) if backtest is None else backtest
     return past_shown(found, labels)
 

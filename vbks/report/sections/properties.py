@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from vbks.predict.posteriors.averaging import Average
+from vbks.properties.properties import properties_of
 from vbks.properties.results import Change, Dependence, Properties, Property
 from vbks.report.figures.scales import AxisKind
 from vbks.report.labels import Labels, printable
 from vbks.report.values import Numbers, numbers
-from vbks.selection.properties import properties_of_selection
+from vbks.selection.components import MOST_AXIS_ROWS, axes_of
 from vbks.selection.record import SelectionRecord
 
 LEAST_DRAWN = 0.5
@@ -61,9 +65,10 @@ class PropertyRows:
     pairs: tuple[PropertyRow, ...] = ()
 
 
-def properties_shown(record: SelectionRecord, labels: Labels) -> PropertyRows:
+def properties_shown(record: SelectionRecord, labels: Labels, average: Average) -> PropertyRows:
     """The properties of a selection; those of inputs where there are several."""
-    found = properties_of_selection(record)
+    X, _ = record.rows.source.sample(MOST_AXIS_ROWS, np.random.default_rng(0))
+    found = properties_of(average, X, axes_of(record))
     if len(labels.inputs) == 1:
         return PropertyRows(tuple(_row(own, labels) for own in _along(found)))
     inputs = sorted(found.inputs, key=lambda own: -own.share)
