@@ -46,6 +46,7 @@ LAYERS = (
     "predict",
     "inference.pipeline inference.evaluator inference.learned_inducing",
     "parts",
+    "criticism",
     "storage",
     "execution",
     "weights",

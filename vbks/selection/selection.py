@@ -16,7 +16,6 @@ from vbks.errors import DataError
 from vbks.grammar.expression import Expression
 from vbks.inference.proposal import of_warp
 from vbks.inference.result import Posterior
-from vbks.parts.components import Components
 from vbks.predict.models.gpflow_models import gpflow_model
 from vbks.predict.models.posterior_models import NUM_MODELS, models_at_samples, variational_model
 from vbks.predict.models.variational_svgp import VariationalSVGP
@@ -34,10 +33,9 @@ from vbks.selection import (
 )
 from vbks.selection import forecast as forecasts
 from vbks.selection import leaderboard as leaderboards
-from vbks.selection.components import components_of
+from vbks.selection.explained import ExplainedSelection
 from vbks.selection.forecast import Forecast
 from vbks.selection.new_inputs import read_new_inputs
-from vbks.selection.record import SelectionRecord
 
 if TYPE_CHECKING:
     from gpflow.models import GPR, SGPR, SVGP
@@ -50,13 +48,13 @@ SIMILARITY_POINTS = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Selection(SelectionRecord):
+class Selection(ExplainedSelection):
     """Fits of all candidates, the belief over them, and predictions averaged over it.
 
     Inputs and targets are in the user's own units everywhere. A selection does not change:
     `with_belief`, `top`, `refit` and `update` give new ones. `SelectionRecord` has its fields,
     and with them ``probabilities``, ``weights``, ``best``, ``fit_of`` and the ``mixture`` as a
-    GPflow model.
+    GPflow model; `ExplainedSelection` has `components` and `criticism`.
     """
 
     def __repr__(self) -> str:
@@ -214,17 +212,6 @@ class Selection(SelectionRecord):
         ``selection.simulate(12).sum().quantile([0.05, 0.95])``. Each call draws new ones.
         """
         return forecasts.simulate(self, periods, num_samples, freq)
-
-    # What the function is made of
-
-    def components(self, X: Any = None) -> Components:
-        """The additive parts of the function, averaged with the belief, most important ones first.
-
-        Each has a posterior at X, or at rows of the data, the probability of being there, and what
-        it explains; `components().table` has a row for each. Parts of kernels under different warps
-        are apart: under a logarithm they are factors.
-        """
-        return components_of(self, X)
 
     # Candidates
 
