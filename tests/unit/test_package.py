@@ -47,6 +47,7 @@ LAYERS = (
     "inference.pipeline inference.evaluator inference.learned_inducing",
     "parts",
     "properties",
+    "criticism",
     "storage",
     "execution",
     "weights",

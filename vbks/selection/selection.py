@@ -57,7 +57,7 @@ class Selection(ExplainedSelection):
     Inputs and targets are in the user's own units everywhere. A selection does not change:
     `with_belief`, `top`, `refit` and `update` give new ones. `SelectionRecord` has its fields,
     and with them ``probabilities``, ``weights``, ``best``, ``fit_of`` and the ``mixture`` as a
-    GPflow model; `ExplainedSelection` has `components` and `properties`.
+    GPflow model; `ExplainedSelection` has `components`, `properties` and `criticism`.
     """
 
     def __repr__(self) -> str:
