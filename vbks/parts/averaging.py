@@ -17,7 +17,7 @@ from vbks.words import Part
 
 RARE = 0.01
 """Parts that fewer than this share of the kernels under a warp have, by their weights, are put
-together where there are several."""
+together."""
 
 LEVEL, REST = Kind("level"), Kind("rest")
 
@@ -188,11 +188,11 @@ def _places(
     """
     others = [place for place, kind in enumerate(found) if not kind.is_level]
     rare = [place for place in others if shares[place] < RARE]
-    named = [place for place in others if len(rare) < 2 or place not in rare]
-    kinds = (LEVEL, *(found[place] for place in named), *((REST,) if len(rare) > 1 else ()))
+    named = [place for place in others if place not in rare]
+    kinds = (LEVEL, *(found[place] for place in named), *((REST,) if rare else ()))
     new = {place: 0 for place in range(len(found))}
     new.update({place: number for number, place in enumerate(named, start=1)})
-    if len(rare) > 1:
+    if rare:
         new.update(dict.fromkeys(rare, len(kinds) - 1))
     return new, kinds
 

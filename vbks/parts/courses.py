@@ -42,6 +42,9 @@ ABOUT = 1 / 16
 IN_WINDOW = 60
 """Swings are measured at this many places of each of two stretches."""
 
+LEAST_PROBABLE = 0.02
+"""Of parts that are less probable it is not looked at how they go."""
+
 NUM_COMPONENTS = 12
 """Shapes are those of this many components, the most probable kernels having most of them."""
 
@@ -49,7 +52,7 @@ NUM_COMPONENTS = 12
 def with_courses(parts: MatchedParts, place: int, X: Array) -> Part:
     """A part with how it goes along its inputs, X [N, D] being rows in the user's units."""
     part, kind = parts.parts[place], parts.kinds[place]
-    if part.gates or not kind.inputs:
+    if part.gates or not kind.inputs or parts.probabilities[place] < LEAST_PROBABLE:
         return part
     follower = _Follower(parts, place, X)
     if kind.head == "cycle":
@@ -173,9 +176,9 @@ def _courses(follower: _Follower, kind: Kind, X: Array) -> tuple[Course, ...]:
         Course(
             number,
             _values(shape, follower.reach(number)),
-            None if place or shape.turns else _more_where(follower, kind, number, rows),
+            None if shape.turns else _more_where(follower, kind, number, rows),
         )
-        for place, (_, number, shape) in enumerate(kept)
+        for _, number, shape in kept
     )
 
 

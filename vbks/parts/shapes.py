@@ -21,7 +21,7 @@ NEARLY_DONE = 0.9
 LEVELS_EARLY = 0.6
 """A curve levels off if it is nearly done within this share of the range of the input."""
 
-LEAST_BEND = 1.5
+LEAST_BEND = 1.25
 """A curve speeds up if its second half changes this many times as much as the first."""
 
 MOST_TURNS = 2

@@ -82,8 +82,8 @@ def _with_belief(noun: str, part: Part, telling: Telling) -> str:
     if probability is None or not 0 <= probability <= 1:
         return noun
     belief = f"{percent(probability)} of the belief"
-    if part.elsewhere > LEAST_ELSEWHERE:
-        belief += f", on another scale with {percent(part.elsewhere)}"
+    if part.elsewhere > LEAST_ELSEWHERE and Detail.KERNELS in telling:
+        belief += f", and on another scale with {percent(part.elsewhere)}"
     text = f"{adverb(min(1.0, probability + part.elsewhere))} {noun}"
     if Detail.KERNELS in telling:
         belief = f"in kernels with {belief}"

@@ -82,7 +82,7 @@ def _mean_rate(form: Form, head: Curve, axes: Axes, telling: Telling) -> str:
     if len(form.curves) > 1 or form.lines or not goes_one_way(head.values):
         return ""
     verb = "grows" if head.values.direction == "up" else "shrinks"
-    return f"{verb} by {slope(steep, axes, axis, Detail.NUMBER_INTERVALS in telling)} on average"
+    return f"{verb} on average by {slope(steep, axes, axis, Detail.NUMBER_INTERVALS in telling)}"
 
 
 def _size(part: Part, form: Form, axes: Axes, telling: Telling) -> str:

@@ -51,10 +51,10 @@ def _going_on(form: Form, head: Head, axes: Axes) -> str:
         case Cycle():
             return f"repeats{_swings(form, head, axes)}{_memory(form, head, axes)}"
         case Curve(values=values) as curve:
-            scale = values.lengthscale
+            scale = values.lengthscale if len(form.curves) == 1 else None
             if goes_one_way(values) and not is_long(curve, axes, LASTING):
                 fade = f" over {length(scale, axes[curve.input])}" if scale else ""
-                return f"goes on no longer, but fades{fade}"
+                return f"does not go on, but fades{fade}"
             return f"fades over {length(scale, axes[curve.input])}" if scale else "fades"
         case Line(power=1):
             return "goes on at the same rate" if axes.is_log else "goes on in a straight line"

@@ -64,16 +64,24 @@ def _factors(form: Form, axes: Axes) -> list[str]:
     if isinstance(head, Cycle):
         return [_cycle(head, form, axes), *_modifiers(form, axes, head)]
     if isinstance(head, Curve):
-        return [curve_name(head, axes), *_modifiers(form, axes, head)]
+        name = _together(form) if len(form.curves) > MOST_NAMES else curve_name(head, axes)
+        return [name, *_modifiers(form, axes, head)]
     if isinstance(head, Line):
         return [_line(head, axes), *_modifiers(form, axes, head)]
     return _modifiers(form, axes)
+
+
+def _together(form: Form) -> str:
+    """Curves on more inputs than are named."""
+    rough = max(curve.roughness for curve in form.curves) >= 2
+    return f"{'rough' if rough else 'smooth'} in {counted(len(form.curves))} inputs together"
 
 
 def _modifiers(form: Form, axes: Axes, head: Cycle | Curve | Line | None = None) -> list[str]:
     """Every factor but the head; a curve along a cycle is in the cycle's name."""
     along = head.input if isinstance(head, Cycle) else None
     curves = [c for c in form.curves if c is not head and c.input != along]
+    curves = [] if isinstance(head, Curve) and len(form.curves) > MOST_NAMES else curves
     return [
         *("special function" for _ in form.others),
         *(_cycle_name(cycle, axes) for cycle in form.cycles if cycle is not head),

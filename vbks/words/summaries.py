@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vbks.words.axes import Axes, readable_name
 from vbks.words.courses import along_input, goes, goes_one_way
+from vbks.words.estimate import Estimate, positive
 from vbks.words.form import Curve, Cycle, Form, Line, form_of
 from vbks.words.lengthscales import is_long
 from vbks.words.modifiers import STEADY
-from vbks.words.nouns import Head, cycle_noun, direction_of, head_of
-from vbks.words.numerals import percent
+from vbks.words.nouns import Head, cycle_noun, direction_of, head_noun, head_of
+from vbks.words.numerals import counted, percent
 from vbks.words.part import Part, Values
-from vbks.words.phrases import listed, sentence, with_article
+from vbks.words.phrases import listed, num_words, sentence, with_article
 from vbks.words.quantities import length, size, slope
-from vbks.words.readings import curve_name, reading
-from vbks.words.regions import is_nowhere, region
+from vbks.words.readings import curve_name
+from vbks.words.regions import is_nowhere, limits, region
 from vbks.words.sureness import CERTAIN, adverb
 from vbks.words.telling import SUMMARY
 
@@ -30,7 +31,16 @@ LEAST_SHARE = 0.002
 MOST_DRIFTS, MOST_INPUTS = 2, 3
 """So many drifts, and what so many inputs do, are told: the largest."""
 
-VERBS = "rises|falls|levels|grows|has|varies"
+MOST_WORDS = 50
+"""A sentence that has several things to say has no more words."""
+
+MOST_NAMES = 2
+"""So many parts on one side of a change are named."""
+
+MOST_CYCLES = 2
+"""So many cycles are told: those with the largest shares."""
+
+VERBS = "rises|falls|levels|grows|has|varies|stays"
 """Verbs that a plural subject changes."""
 
 PLURALS = {"has": "have", "varies": "vary"}
@@ -69,10 +79,10 @@ def summarise(parts: Sequence[Part], axes: Axes, explained: float | None = None)
     cycles = [own for own in everywhere if isinstance(own.head, Cycle)]
     rest = [own for own in everywhere if own is not trend and own not in cycles]
     found = [
-        *_opening(trend, cycles, axes),
+        *_opening(trend, cycles[:MOST_CYCLES], axes),
         *_of_inputs([own for own in rest if not _is_drift(own, axes)], axes),
         *_drifts([own for own in rest if _is_drift(own, axes)], axes),
-        *_changes([own for own in told if own.form.gates], axes),
+        *_changes([own for own in told if own.form.gates], not everywhere, axes),
     ]
     if not found:
         return (_sentence("varies around a constant level", axes),)
@@ -154,7 +164,7 @@ def _goes(own: _Told, axes: Axes) -> str:
         told = Values(direction=direction) if isinstance(own.head, Line) else values
         return goes(told, axis, along)
     verb = "falls" if direction == "down" else "grows" if axes.is_log else "rises"
-    text = f"{verb} by {slope(values.slope, axes, axis)}"
+    text = f"{verb} by {slope(Estimate(values.slope.value), axes, axis)}"
     pace = {"faster": ", faster and faster", "slower": ", ever more slowly", None: ""}[values.pace]
     return f"{text}{'' if isinstance(own.head, Line) else ' on average'}{pace}"
 
@@ -185,7 +195,8 @@ def _short(own: _Told, axes: Axes) -> str:
 
 
 def _size(own: _Told, axes: Axes) -> str:
-    return "" if own.part.amplitude is None else size(own.part.amplitude, axes)
+    amplitude = positive(own.part.amplitude)
+    return "" if amplitude is None else size(amplitude, axes)
 
 
 def _of_inputs(found: Sequence[_Told], axes: Axes) -> Iterator[str]:
@@ -204,8 +215,8 @@ def _of_inputs(found: Sequence[_Told], axes: Axes) -> Iterator[str]:
     if texts:
         pronoun = "they" if _is_plural(_target(axes)) else "it"
         first, *others = texts[:MOST_INPUTS]
-        later = "".join(f"; {pronoun} {_agreeing(text, axes)}" for text in others)
-        yield _sentence(first, axes).removesuffix(".") + f"{later}."
+        clauses = [first, *(f"{pronoun} {text}" for text in others)]
+        yield _sentence(_fitting(clauses), axes)
 
 
 def _drifts(found: Sequence[_Told], axes: Axes) -> Iterator[str]:
@@ -224,21 +235,42 @@ def _drifts(found: Sequence[_Told], axes: Axes) -> Iterator[str]:
             yield sentence(f"{doubt}{name}{over} moves {_target(axes)} by {adds}")
 
 
-def _changes(found: Sequence[_Told], axes: Axes) -> Iterator[str]:
-    """What there is on each side of changes: "From 1643 to 1716 there is a constant."."""
+def _changes(found: Sequence[_Told], is_alone: bool, axes: Axes) -> Iterator[str]:
+    """What there is on each side of changes: "From 1646 to 1713 irradiance stays constant."."""
     sides: dict[str, list[str]] = {}
     for own in found:
-        where = region(own.form.gates, axes)
-        plain = reading(Part(own.part.factors), axes)
+        is_along_one = len({gate.input for gate in own.form.gates}) == 1
+        where = (region if is_along_one else limits)(own.form.gates, axes)
         names = sides.setdefault(where, [])
-        if plain not in names:
-            names.append(plain)
-    texts = [
-        f"{where} there is {listed([with_article(name) for name in names])}"
-        for where, names in sides.items()
-    ]
+        if (name := _name(own, axes)) not in names:
+            names.append(name)
+    texts = [f"{where} {_side(names, is_alone, axes)}" for where, names in sides.items()]
     if texts:
-        yield sentence("; ".join(texts[:MOST_INPUTS]))
+        yield sentence(_fitting(texts))
+
+
+def _side(names: Sequence[str], is_alone: bool, axes: Axes) -> str:
+    """What there is on one side: nothing but a level if no other part applies everywhere."""
+    if is_alone and list(names) in (["a constant"], ["a constant factor"]):
+        return f"{_target(axes)} {_agreeing('stays constant', axes)}"
+    more = [f"{counted(len(names) - MOST_NAMES)} more"] if len(names) > MOST_NAMES else []
+    return f"there is {listed([*names[:MOST_NAMES], *more])}"
+
+
+def _name(own: _Told, axes: Axes) -> str:
+    """A part in a few words that can be the object of a sentence."""
+    if isinstance(own.head, Curve) and axes[own.head.input].is_time and len(own.form.curves) == 1:
+        return with_article(curve_name(own.head, axes))
+    noun = head_noun(own.form, axes, SUMMARY)
+    return str(replace(noun, course="", attributes=noun.attributes[:1]))
+
+
+def _fitting(texts: Sequence[str]) -> str:
+    """The first texts, as many as a sentence has room for."""
+    most = len(texts)
+    while most > 1 and num_words("; ".join(texts[:most])) > MOST_WORDS:
+        most -= 1
+    return "; ".join(texts[:most])
 
 
 def _sentence(predicate: str, axes: Axes) -> str:
