@@ -148,6 +148,13 @@ def draw(lines: Sequence[Line], path: Path) -> None:
 
 def draw_rows(expression: Expression, num_rows: int, rng: np.random.Generator) -> TrainingData:
     """Rows of the model that is fitted: θ and noise from their priors, inputs of variance one."""
+    return draw_model(expression, num_rows, rng)[0]
+
+
+def draw_model(
+    expression: Expression, num_rows: int, rng: np.random.Generator
+) -> tuple[TrainingData, Array]:
+    """Rows of the model that is fitted, and the θ [H] that they are drawn with."""
     X = np.arange(num_rows, dtype=float)[:, np.newaxis]
     X = (X - X.mean()) / X.std()
     theta = _draw_theta(expression, X, rng)
@@ -155,7 +162,7 @@ def draw_rows(expression: Expression, num_rows: int, rng: np.random.Generator) -
     covariance = bank(theta[np.newaxis], X)[0].numpy()
     noise = bank.noise(theta[np.newaxis], X)[0].numpy()
     factor = np.linalg.cholesky(covariance + np.diag(noise))
-    return prepare((X, factor @ rng.normal(size=num_rows)), standardise_targets=False)
+    return prepare((X, factor @ rng.normal(size=num_rows)), standardise_targets=False), theta
 
 
 def tenths(beliefs: Array, hits: Mask) -> list[Tenth]:

@@ -44,6 +44,7 @@ def with_evidences(fits: list[LocalFit], context: FitContext, evidence: Evidence
         if estimate is not None:
             fits[k] = replace(
                 fits[k],
+                theta_samples=estimate.theta[:, : len(fits[k].theta)],
                 evidence=estimate.log_evidence,
                 evidence_error=estimate.standard_error,
             )

@@ -93,7 +93,9 @@ class LocalFit:
     ``elbo`` is the bound L_i with q(θ), KL included, of targets that are warped and standardised;
     of a point estimate, with or without Laplace's Gaussian around it, it is the likelihood there,
     without any correction. ``standard_error`` is what sampling leaves uncertain in it. ``evidence``
-    and ``evidence_error`` are log ∫ p(y, θ) dθ by importance sampling, where that was asked for.
+    and ``evidence_error`` are log ∫ p(y, θ) dθ by importance sampling, where that was asked for;
+    ``theta_samples`` [P, H] are samples of θ from there, each as probable as the others, which are
+    nearer to p(θ|y) than q(θ), a Gaussian around each of a few modes.
     ``most_probable`` is the largest share of the belief that a candidate of a search could have had
     if it had been fitted to the end, which it was not. ``upper`` is
     an upper bound of the log likelihood at θ, and ``held_out`` the log density of all rows, each
@@ -114,6 +116,7 @@ class LocalFit:
     standard_error: float = 0.0
     evidence: float = math.nan
     evidence_error: float = math.nan
+    theta_samples: Array | None = None
     most_probable: float = math.nan
     upper: float = math.nan
     held_out: float = math.nan

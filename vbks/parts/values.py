@@ -44,7 +44,13 @@ class Samples:
 
 
 def samples_of(fit: LocalFit, num_samples: int = NUM_SAMPLES, seed: int = 0) -> Samples:
-    """Samples from each mode of q(θ), or its mean where it has no spread, the same each time."""
+    """Samples of the posterior of θ that an evidence has led to, or else of each mode of q(θ).
+
+    A mode without a spread has its mean. Samples are the same each time.
+    """
+    if fit.theta_samples is not None and len(fit.theta_samples):
+        count = len(fit.theta_samples)
+        return Samples(fit.theta_samples, np.full(count, 1.0 / count))
     modes = fit.modes[:1] if fit.bound == "stochastic" else fit.modes
     counts = [num_samples if np.any(mode.factor) else 1 for mode in modes]
     parts = [

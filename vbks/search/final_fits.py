@@ -264,6 +264,7 @@ def _with_posterior(fit: LocalFit, again: LocalFit) -> LocalFit:
         again,
         evidence=fit.evidence,
         evidence_error=fit.evidence_error,
+        theta_samples=fit.theta_samples,
         seconds=fit.seconds + again.seconds,
         pruning=fit.pruning,
     )

@@ -9,6 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from vbks.arrays import Array
 from vbks.errors import FileError
 from vbks.grammar.quoting import quote
@@ -36,6 +38,9 @@ HEADER = ("kind", "format", "version", "families")
 
 ADDED = {"target_name": None}
 """Values that the first files of the newest format do not have."""
+
+ADDED_TO_FITS = {"theta_samples": None}
+"""Values of fits that the first files of the newest format do not have, and their arrays."""
 
 PLAIN_FILE, ARRAY_FILE = "selection.json", "arrays.npz"
 
@@ -66,8 +71,21 @@ def read_selection(folder: FolderPath) -> SelectionRecord:
         return decode(*upgraded(record, found), f"'{file}'")
     check_families(Record.of({"families": record.value("families")}, record.place))
     values = {name: value for name, value in record.values.items() if name not in HEADER}
-    values = {**ADDED, **values}
-    return decode(Record.of(values, record.place), read_arrays(file, ARRAYS), f"'{file}'")
+    values, missing = _completed({**ADDED, **values})
+    arrays = read_arrays(file, [name for name in ARRAYS if name not in missing])
+    arrays |= {name: np.zeros(0) for name in missing}
+    return decode(Record.of(values, record.place), arrays, f"'{file}'")
+
+
+def _completed(values: dict[str, Any]) -> tuple[dict[str, Any], set[str]]:
+    """Plain values with those that no fit has, and the names of the arrays that are missing."""
+    fits = values.get("fits")
+    is_list = isinstance(fits, list) and all(isinstance(fit, dict) for fit in fits)
+    if not is_list or not fits:
+        return values, set()
+    missing = {name for name in ADDED_TO_FITS if not any(name in fit for fit in fits)}
+    more = {name: ADDED_TO_FITS[name] for name in missing}
+    return {**values, "fits": [{**fit, **more} for fit in fits]}, missing
 
 
 def _refuse_to_replace(target: Path) -> None:

@@ -83,6 +83,7 @@ def upgraded(record: Record, arrays: Mapping[str, Array]) -> tuple[Record, dict[
         "trace_probabilities": every.pop("trace"),
         "given_weights": every.pop("weights"),
         "history_elbos": elbos,
+        "theta_samples": np.zeros(0),
         "history_probabilities": probabilities,
     }
     return Record.of(values, record.place), every
@@ -111,6 +112,7 @@ def _fits(record: Record) -> list[dict[str, Any]]:
         values = dict(own.values)
         H, samples = own.count("num_parameters"), own.count("samples")
         del values["num_parameters"], values["samples"]
+        values["theta_samples"] = None
         values["pruning"] = own.value("race")
         del values["race"]
         values["modes"] = [

@@ -93,8 +93,8 @@ FITS = Codec(
         Kind(
             LocalFit,
             "fit",
-            sizes={"num_inputs": "D", "inducing": "M D"},
-            own="HMS",
+            sizes={"num_inputs": "D", "inducing": "M D", "theta_samples": "P H"},
+            own="HMSP",
             finite=("jitter", "log_jacobian"),
             shared=("inducing",),
             check=_check_fit,

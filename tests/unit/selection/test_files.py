@@ -92,6 +92,7 @@ def make_fit(
         standard_error=0.25,
         evidence=evidence - data.log_jacobian + 0.5,
         evidence_error=0.125,
+        theta_samples=THETA_SAMPLES,
         most_probable=0.01,
         upper=12.5,
         held_out=-3.5,

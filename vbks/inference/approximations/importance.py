@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.special import gammaln, logsumexp
@@ -62,6 +62,10 @@ class ImportancePolicy:
     """An optimum that samples have led to is used within this many nats of the highest known
     one."""
 
+    kept: int = 256
+    """This many samples of θ are kept beside an evidence, all of one weight: the ends of an
+    interval are known to a tenth of its width by them."""
+
 
 DEFAULT = ImportancePolicy()
 """The policy where none is given."""
@@ -77,11 +81,16 @@ Optimise = Callable[[Rows, Array], tuple[Array, Array, Array]]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A log evidence, its standard error, and how many independent samples it is worth."""
+    """A log evidence, its standard error, and how many independent samples it is worth.
+
+    ``theta`` [P, H] are samples of the posterior, each as probable as the others, of which some may
+    be equal.
+    """
 
     log_evidence: float
     standard_error: float
     effective_samples: float
+    theta: Array = field(default_factory=lambda: np.zeros((0, 0)), compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +237,7 @@ def estimate_evidences(
             _find_modes(going, optimise, policy)
         if iteration >= least:
             going = {k: run for k, run in going.items() if not _is_known(run, policy)}
-    return [None if run is None else run.estimate() for run in runs]
+    return [None if run is None else run.finished() for run in runs]
 
 
 @dataclass(eq=False)
@@ -258,7 +267,11 @@ class _Run:
         log_q = logsumexp([q.log_density(x) for q in self.proposals], axis=0)
         self.x = np.concatenate([self.x, x])
         self.log_q = np.concatenate([self.log_q, log_q])
-        theta = np.repeat(self.target.means[:1], num, axis=0)
+        return self._whole(x)
+
+    def _whole(self, x: Array) -> Array:
+        """θ [n, H] of samples [n, d] of what is to be learned of it."""
+        theta = np.repeat(self.target.means[:1], len(x), axis=0)
         theta[:, self.target.used] = x
         return theta
 
@@ -266,6 +279,16 @@ class _Run:
         """log p(y, θ) − log q(θ) of all samples, q being the mean of all proposals: [n]."""
         found = self.values - self.log_q + np.log(len(self.proposals))
         return np.where(np.isfinite(found), found, -np.inf)
+
+    def finished(self) -> Estimate | None:
+        """The estimate with samples of the posterior, which are drawn again by their weights."""
+        found = self.estimate()
+        if found is None:
+            return None
+        log_weights = self.log_weights()
+        shares = np.cumsum(np.exp(log_weights - logsumexp(log_weights)))
+        levels = (np.arange(self.policy.kept) + 0.5) / self.policy.kept
+        return replace(found, theta=self._whole(self.x[np.searchsorted(shares[:-1], levels)]))
 
     def estimate(self) -> Estimate | None:
         """The log of the mean weight, and its error from how weights vary."""
