@@ -11,6 +11,7 @@ from vbks.backtesting.results import Backtest
 from vbks.errors import VbksError
 from vbks.report.labels import Labels, labels_of, printable
 from vbks.report.sections.belief import Belief, belief_of
+from vbks.report.sections.criticism import Criticised, criticised
 from vbks.report.sections.effects import Effects, effects_of
 from vbks.report.sections.method import Method, method_of
 from vbks.report.sections.outlook import Outlook, outlook_of
@@ -43,6 +44,7 @@ class Report:
     parts: Parts | Missing
     belief: Belief | Missing
     properties: PropertyRows | Missing
+    criticism: Criticised | Missing
     past: Past | Missing
     method: Method | Missing
 
@@ -62,16 +64,18 @@ def report_of(record: SelectionRecord, backtest: Backtest | None = None) -> Repo
     average = cache(lambda: average_of(record))
     parts = attempt(lambda: parts_of(record, labels, average()))
     belief = attempt(lambda: belief_of(record, labels))
+    criticism = attempt(lambda: criticised(record, labels))
     return Report(
         title=title_of(labels),
         target=labels.target,
         extent=extent_of(record, labels),
         summary=summary_of(labels, outlook, parts, belief),
-        warnings=(),
+        warnings=() if isinstance(criticism, Missing) else criticism.notices,
         outlook=outlook,
         parts=parts,
         belief=belief,
         properties=attempt(lambda: properties_shown(record, labels, average())),
+        criticism=criticism,
         past=attempt(lambda: past_of(record, labels, backtest)),
         method=attempt(lambda: method_of(record, labels)),
     )
@@ -92,6 +96,7 @@ def brief_report_of(record: SelectionRecord) -> Report:
         parts=later,
         belief=belief,
         properties=later,
+        criticism=later,
         past=later,
         method=later,
     )

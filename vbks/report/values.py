@@ -69,6 +69,8 @@ class Overlay:
     end: float | None = None
     has_zero: bool = False
     """Whether values lie on both sides of zero, which is drawn."""
+    usual: float | None = None
+    """How far from zero values usually lie: a band is drawn there."""
 
 
 @dataclass(frozen=True)

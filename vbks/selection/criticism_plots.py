@@ -9,7 +9,9 @@ from scipy.special import ndtri
 
 from vbks.arrays import Array
 from vbks.criticism.result import Criticism
-from vbks.selection.plot_style import BLUE, DARK, GREY, ORANGE
+from vbks.data.sources import Values
+from vbks.data.times import instants
+from vbks.selection.plot_style import BLUE, DARK, GREY, ORANGE, brief_dates, plain, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,24 +21,30 @@ INSIDE = 1.96
 """Nineteen residuals of twenty lie within this distance of zero under the model."""
 
 
-def plot_criticism(criticism: Criticism) -> Figure:
-    """Four panels; the periodogram is left out where rows have no order."""
+def plot_criticism(criticism: Criticism, is_time: bool = False) -> Figure:
+    """Four panels; the periodogram is left out where rows have no order.
+
+    Where rows are in order of a time, their positions are days since 1970, shown as dates.
+    """
     import matplotlib.pyplot as plt
 
     figure, panels = plt.subplots(2, 2, figsize=(10.0, 6.5), layout="constrained")
     table = criticism.residuals
-    plot_residuals(panels[0, 0], table["position"].to_numpy(), table["residual"].to_numpy())
-    panels[0, 0].set_xlabel(_plain(criticism.order_name))
+    positions = table["position"].to_numpy()
+    shown = instants(positions) if is_time else positions
+    plot_residuals(panels[0, 0], shown, table["residual"].to_numpy())
+    brief_dates(panels[0, 0], shown)
+    panels[0, 0].set_xlabel(plain(criticism.order_name))
     plot_quantiles(panels[0, 1], table["residual"].to_numpy())
     plot_autocorrelation(panels[1, 0], criticism)
     plot_periodogram(panels[1, 1], criticism)
     for panel in figure.axes:
-        panel.spines[["top", "right"]].set_visible(False)
-    figure.suptitle(_plain(_short(criticism.verdict)), fontsize="medium", x=0.01, ha="left")
+        tidy(panel)
+    figure.suptitle(plain(_short(criticism.verdict)), fontsize="medium", x=0.01, ha="left")
     return figure
 
 
-def plot_residuals(ax: Axes, positions: Array, residuals: Array) -> None:
+def plot_residuals(ax: Axes, positions: Values, residuals: Array) -> None:
     """Standardised residuals over the input that rows are in order of."""
     ax.axhspan(-INSIDE, INSIDE, color=BLUE, alpha=0.14, linewidth=0)
     size = float(np.clip(1500.0 / len(positions), 3.0, 14.0))
@@ -61,7 +69,7 @@ def plot_autocorrelation(ax: Axes, criticism: Criticism) -> None:
     ax.axhspan(-found.limit, found.limit, color=BLUE, alpha=0.14, linewidth=0)
     ax.vlines(found.places, 0.0, found.values, color=DARK, linewidth=2.0)
     ax.axhline(0.0, color=GREY, linewidth=0.8)
-    ax.set_xlabel(f"lag in rows, in the order of {_plain(criticism.order_name)}")
+    ax.set_xlabel(f"lag in rows, in the order of {plain(criticism.order_name)}")
     ax.set_title("Autocorrelation", fontsize="medium", loc="left")
 
 
@@ -77,7 +85,7 @@ def plot_periodogram(ax: Axes, criticism: Criticism) -> None:
     ax.axhline(found.limit, color=ORANGE, linestyle="--", linewidth=1.0)
     ax.set_xscale("log")
     ax.set_ylim(bottom=0.0)
-    ax.set_xlabel(f"period in units of {_plain(criticism.order_name)}")
+    ax.set_xlabel(f"period in units of {plain(criticism.order_name)}")
 
 
 LONGEST_TITLE = 140
@@ -86,8 +94,3 @@ LONGEST_TITLE = 140
 
 def _short(text: str) -> str:
     return text if len(text) <= LONGEST_TITLE else f"{text[: LONGEST_TITLE - 1]}…"
-
-
-def _plain(name: str) -> str:
-    """Text as it is: a dollar would begin a formula."""
-    return name.replace("$", r"\$")

@@ -63,7 +63,9 @@ class ExplainedSelection(SelectionRecord):
 
     def plot_criticism(self, criticism: Criticism | None = None) -> Figure:
         """Residuals over the input, their autocorrelations, periodogram and quantiles."""
-        return criticism_plots.plot_criticism(criticism or self.criticism())
+        found = criticism or self.criticism()
+        is_time = bool(self.time_inputs) and found.order_name != "the table"
+        return criticism_plots.plot_criticism(found, is_time)
 
     @cached_property
     def _properties(self) -> Properties:

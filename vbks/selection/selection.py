@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from vbks.backtesting.results import Backtest
     from vbks.report.content import Report
 
 SIMILARITY_POINTS = 200
@@ -372,14 +373,16 @@ class Selection(ExplainedSelection):
 
     # The report
 
-    def report(self, path: Any = None) -> Report:
+    def report(self, path: Any = None, *, backtest: Backtest | None = None) -> Report:
         """All that there is to say, as plain values and, with a path, in a file for people.
 
-        "report.html" is one page that needs nothing else; "report.json" has the same content.
+        "report.html" is one page that needs nothing else; "report.json" has the same content. The
+        page has forecasts of the past, made without new fits where that is cheap; a ``backtest`` of
+        `vbks.backtest` takes their place.
         """
         from vbks.report import report_of, write_report
 
-        found = report_of(self)
+        found = report_of(self, backtest)
         if path is not None:
             write_report(found, path)
         return found

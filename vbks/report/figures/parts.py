@@ -49,7 +49,8 @@ def overlay_figure(overlay: Overlay, size: Size, label: str) -> Markup:
     x, y = np.asarray(overlay.dots.x), np.asarray(overlay.dots.y)
     line = overlay.line or overlay.dots
     line_x, line_y = np.asarray(line.x), np.asarray(line.y)
-    room = covering(y, line_y, np.zeros(int(overlay.has_zero)))
+    usual = overlay.usual or 0.0
+    room = covering(y, line_y, np.array([-usual, usual] if overlay.has_zero else []))
     inside = frame(
         size,
         Axis(overlay.input, *covering(x, line_x, margin=0.0), overlay.kind),
@@ -57,6 +58,9 @@ def overlay_figure(overlay: Overlay, size: Size, label: str) -> Markup:
         y_ticks=4,
     )
     parts = [inside.background]
+    if overlay.usual is not None:
+        ends, ones = np.array([inside.x.start, inside.x.end]), np.ones(2)
+        parts.append(svg.band(ends, inside.y(-usual * ones), inside.y(usual * ones), "outer"))
     if overlay.has_zero:
         place = float(inside.y(0.0))
         parts.append(svg.line(inside.x.start, place, inside.x.end, place, "axis"))
