@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from vbks.config import FitConfig
+from vbks.criticism.notices import cycles_untried
 from vbks.execution.fingerprint import Plain, fingerprint
 from vbks.execution.run_context import run_context
 from vbks.kernels.precision import check_precision
@@ -48,7 +49,7 @@ def select_kernels(X: Any, y: Any, config: FitConfig) -> Selection:
             config.belief.resolved(result.fits),
             likelihood=config.fits.likelihood,
             feature_names=rows.feature_names,
-            notices=(*result.notices, *notices),
+            notices=(*result.notices, *notices, *cycles_untried(result.fits, result.untried)),
             time_inputs=rows.time_inputs,
             search_steps=result.path,
             untried=result.untried,

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from vbks.backtesting.metrics import COVERED, quantile_name
-from vbks.selection.plots import BLUE, DARK, GREY, ORANGE
+from vbks.selection.plot_style import BLUE, DARK, GREEN, GREY, ORANGE, plain, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = {"naive": GREY, "seasonal naive": DARK, "AutoETS": ORANGE, "AutoARIMA": "#2a8c66"}
+COLOURS = {"naive": GREY, "seasonal naive": DARK, "AutoETS": ORANGE, "AutoARIMA": GREEN}
 """Those of the baselines; the forecasts in question are blue."""
 
 BEFORE = 2
@@ -36,7 +36,7 @@ def plot_backtest(
     _plot_errors(canvas.add_subplot(grid[1, 0]), by_horizon, own)
     _plot_coverage(canvas.add_subplot(grid[1, 1]), table, own)
     for panel in canvas.axes:
-        panel.spines[["top", "right"]].set_visible(False)
+        tidy(panel)
     return canvas
 
 
@@ -54,9 +54,8 @@ def _plot_forecasts(ax: Axes, predictions: pd.DataFrame, observed: pd.DataFrame,
         ax.fill_between(fold["time"], low, high, color=BLUE, alpha=0.18, lw=0, label=labels[1])
         ax.axvline(fold["origin"].iloc[0], color=GREY, ls="--", lw=0.8)
     ax.margins(x=0.01)
-    # A dollar would begin a formula.
-    ax.set_xlabel(time_name.replace("$", r"\$"))
-    ax.set_ylabel(target_name.replace("$", r"\$"))
+    ax.set_xlabel(plain(time_name))
+    ax.set_ylabel(plain(target_name))
     ax.set_title("Forecasts and what came", fontsize="medium", loc="left")
     ax.legend(fontsize="small", frameon=False, ncols=3)
 

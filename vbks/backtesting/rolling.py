@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 
 from vbks.api import fit
-from vbks.arrays import Array
-from vbks.backtesting.baselines import BASELINES, Baseline, make_baselines
-from vbks.backtesting.metrics import LEVELS, quantile_name, seasonal_scale
-from vbks.backtesting.origins import Fold, TimedRows, make_folds, read_timed_rows, usual_horizon
+from vbks.backtesting.baselines import BASELINES, make_baselines
+from vbks.backtesting.metrics import LEVELS
+from vbks.backtesting.origins import Fold, make_folds, read_timed_rows, usual_horizon
 from vbks.backtesting.results import OWN, Backtest
 from vbks.backtesting.rows import take_rows
 from vbks.backtesting.stats_models import QuantileForecast
+from vbks.backtesting.tables import baseline_forecasts, prediction_table
 from vbks.data.given import inputs_and_targets
 from vbks.errors import VbksError
 from vbks.progress import Part, Progress, reporting
@@ -80,10 +80,12 @@ def backtest(
             except VbksError as error:
                 failures[OWN, number] = str(error)
             report.start(0, "Forecasting by simple methods")
-            simple, reasons = _baselines(others, rows, fold)
+            simple, reasons = baseline_forecasts(others, rows, fold)
             found |= simple
             failures |= {(name, number): reason for name, reason in reasons.items()}
-            predictions += [_table(name, number, rows, fold, *found[name]) for name in found]
+            predictions += [
+                prediction_table(name, number, rows, fold, *found[name]) for name in found
+            ]
     if not fits:
         raise VbksError(f"no fold gave a forecast. {failures[OWN, 1]}")
     return Backtest(
@@ -118,39 +120,6 @@ def _forecast(
     Xnew = take_rows(X, fold.test)
     mean, _ = selection.predict_y(Xnew, **known)
     return (mean, selection.predict_quantiles(Xnew, LEVELS, **known)), what
-
-
-def _baselines(
-    others: dict[str, Baseline], rows: TimedRows, fold: Fold
-) -> tuple[dict[str, QuantileForecast], dict[str, str]]:
-    """What the baselines expect in a fold, and why some have failed."""
-    series = rows.series(fold.train)
-    ahead = rows.periods[fold.test] - rows.periods[fold.train].max()
-    found, reasons = {}, {}
-    for name, baseline in others.items():
-        try:
-            found[name] = baseline(series, ahead, rows.season)
-        except Exception as error:  # what models of other packages raise
-            reasons[name] = " ".join(str(error).split()) or type(error).__name__
-    return found, reasons
-
-
-def _table(
-    name: str, number: int, rows: TimedRows, fold: Fold, mean: Array, quantiles: Array
-) -> pd.DataFrame:
-    """Predictions of one model in one fold, a row each."""
-    columns = {
-        "model": name,
-        "fold": number,
-        "origin": rows.times[fold.train].max(),
-        "time": rows.times[fold.test],
-        "horizon": fold.horizons,
-        "observed": rows.y[fold.test],
-        "scale": seasonal_scale(rows.series(fold.train), rows.season),
-        "mean": mean,
-    }
-    named = zip(map(quantile_name, LEVELS), quantiles.T, strict=True)
-    return pd.DataFrame({**columns, **dict(named)})
 
 
 def _told(time: Any) -> str:

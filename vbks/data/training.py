@@ -13,11 +13,12 @@ import numpy as np
 import pandas as pd
 
 from vbks.arrays import Array, Rows
+from vbks.data.extremes import notices_of_extremes
 from vbks.data.known_noise import read_noise
 from vbks.data.review import REVIEWED_ROWS, review
 from vbks.data.sources import ArraySource, Batch, DatasetSource, Source, draw_rows
 from vbks.data.tables import default_labels, read_table
-from vbks.data.units import Moments, Units
+from vbks.data.units import SMALLEST_SPREAD, Moments, Units
 from vbks.data.warps import Identity, Warp, refuse_outside
 from vbks.errors import DataError
 
@@ -263,6 +264,8 @@ def prepare(
     else:
         units = units.with_targets_as_they_are()
     notices = (*_constant_inputs(moments, labels), *_repeats(source))
+    if standardise_targets:
+        notices = (*notices, *_extremes(source))
     return TrainingData(
         source, units, notices, feature_names=names, time_inputs=times, target_name=target
     )
@@ -345,8 +348,21 @@ def _refuse_rounding(moments: Moments, warp: Warp) -> None:
 
 def _constant_inputs(moments: Moments, labels: Sequence[str]) -> Iterator[str]:
     for number in np.flatnonzero(moments.is_constant[:-1]):
-        value = moments.mean[number]
-        yield f"{labels[number]} has the value {value:g} in all rows and explains nothing."
+        value, width = moments.mean[number], moments.high[number] - moments.low[number]
+        if 0.0 < width <= SMALLEST_SPREAD and abs(value) <= SMALLEST_SPREAD:
+            yield (
+                f"{labels[number]} varies by {width:.2g} only, which counts as nothing, so that it "
+                "explains nothing. Give it in larger units."
+            )
+        else:
+            yield f"{labels[number]} has the value {value:g} in all rows and explains nothing."
+
+
+def _extremes(source: Source) -> Iterator[str]:
+    """A notice of targets that decide the scale."""
+    if isinstance(source, ArraySource) and source.is_in_memory:
+        ((_, y),) = source.blocks(source.num_rows)
+        yield from notices_of_extremes(y)
 
 
 def _repeats(source: Source) -> Iterator[str]:

@@ -21,10 +21,10 @@ from vbks.data.times import places_of_instants, with_days
 from vbks.data.training import MIN_ROWS
 from vbks.execution.work import Executor
 from vbks.inference.paper.settings import PaperSettings
-from vbks.inference.progress import Progress
 from vbks.inference.result import Posterior
 from vbks.inference.settings import Inference
 from vbks.policies import Policies
+from vbks.progress import Progress
 from vbks.search.budget import Budget
 from vbks.search.method import Method
 from vbks.search.paper import Callback

@@ -17,7 +17,7 @@ from vbks.words import Part
 
 RARE = 0.01
 """Parts that fewer than this share of the kernels under a warp have, by their weights, are put
-together where there are several."""
+together."""
 
 LEVEL, REST = Kind("level"), Kind("rest")
 
@@ -101,6 +101,20 @@ class MatchedParts:
             scale * _root(second / share - (first / share) ** 2),
         )
 
+    def sum_moments(self, places: Sequence[int], X: Array) -> tuple[Array, Array]:
+        """Mean and standard deviation [N] of the sum of some parts, on the scale of the warp."""
+        first, second = np.zeros((2, len(X)))
+        for source, groups in self.pairs():
+            terms = [term for place in places for term in groups.get(place, [])]
+            if terms:
+                means, variances = part_moments(source, [terms], X)
+                weights = source.weights / self.weight
+                first += weights @ means[:, 0]
+                second += weights @ (variances + means**2)[:, 0]
+        level = self.units.y_mean if 0 in places else 0.0
+        scale = self.units.y_scale
+        return scale * first + level, scale * _root(second - first**2)
+
     def covariance(self, first: int, second: int, X: Array) -> Array:
         """The covariance [N, N] of two parts, or of one with itself, on the scale of the warp."""
         total, means = np.zeros((len(X), len(X))), np.zeros((2, len(X)))
@@ -174,11 +188,11 @@ def _places(
     """
     others = [place for place, kind in enumerate(found) if not kind.is_level]
     rare = [place for place in others if shares[place] < RARE]
-    named = [place for place in others if len(rare) < 2 or place not in rare]
-    kinds = (LEVEL, *(found[place] for place in named), *((REST,) if len(rare) > 1 else ()))
+    named = [place for place in others if place not in rare]
+    kinds = (LEVEL, *(found[place] for place in named), *((REST,) if rare else ()))
     new = {place: 0 for place in range(len(found))}
     new.update({place: number for number, place in enumerate(named, start=1)})
-    if len(rare) > 1:
+    if rare:
         new.update(dict.fromkeys(rare, len(kinds) - 1))
     return new, kinds
 

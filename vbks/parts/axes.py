@@ -25,6 +25,9 @@ STEPS_IN_YEAR = (1.0, 2.0, 4.0, 12.0, 52.0, 365.0)
 NAMELESS = ("", "x", "t", "time", "date", "ds", "timestamp")
 """Names that do not say what a number is; those of times among them say that it is time."""
 
+COUNTS = {"thousands": "thousand", "millions": "million", "billions": "billion"}
+"""Units that are singular behind a number."""
+
 TIMES = NAMELESS[2:]
 
 LEAST_DISTINCT = 0.9
@@ -55,7 +58,10 @@ def axes_of_data(
 def split_unit(label: str) -> tuple[str, str | None]:
     """A name and the unit in brackets at its end: "load (MW)" is "load" in MW."""
     found = re.fullmatch(r"\s*(.*\S)\s*[(\[]([^()\[\]]+)[)\]]\s*", label)
-    return (found[1], found[2].strip()) if found else (label.strip(), None)
+    if found is None:
+        return label.strip(), None
+    unit = found[2].strip()
+    return found[1], COUNTS.get(unit.lower(), unit)
 
 
 def _axis(values: Array, label: str, is_instant: bool, alone: bool) -> Axis:

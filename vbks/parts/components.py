@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from vbks.arrays import Array
 from vbks.errors import DataError
 from vbks.parts.contributions import Contribution
 from vbks.words import Axes, Part, Sentence
+from vbks.words.summaries import summarise
 
 NORMAL_90 = 1.6448536269514722
 """A normal variable is within this many standard deviations of its mean in nine cases of ten."""
@@ -88,12 +89,26 @@ class Rows:
     """Rows of the data, and what parts say of them under one warp.
 
     X is in the user's units, ``targets`` [N] are those that were given; ``means`` [P, N] are those
-    of the parts, in the order of the components.
+    of the parts, in the order of the components. ``observed`` [N] are the targets on the scale
+    where parts add up; there are none where a likelihood has a link.
     """
 
     X: Array
     targets: Array
     means: Array
+    observed: Array | None = None
+
+
+class Posterior(Protocol):
+    """The joint posterior of parts, by their places, on the scale where they add up."""
+
+    def covariance(self, first: int, second: int, X: Array) -> Array:
+        """The covariance [N, N] of two parts at inputs, or of one with itself."""
+        ...
+
+    def moments(self, places: Sequence[int], X: Array) -> tuple[Array, Array]:
+        """Mean and standard deviation [N] of the sum of some parts at inputs."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,11 +124,14 @@ class Decomposition:
     belief: float
     """The belief in the warp."""
     X: Array
+    axes: Axes
+    """The columns, and the scale on which parts add up."""
     components: tuple[Component, ...]
     rows: Rows
     response: Callable[[Array], Array] = field(repr=False)
     """What sums of parts are in the units of the target."""
-    covariance_of: Callable[[int, int], Array] = field(repr=False)
+    posterior: Posterior = field(repr=False)
+    """The joint posterior of the parts at any inputs."""
 
     @property
     def num_base(self) -> int:
@@ -138,14 +156,41 @@ class Decomposition:
 
         It is on the scale where parts add up, over kernels and their hyperparameters.
         """
-        return self.covariance_of(first, first if second is None else second)
+        return self.posterior.covariance(first, first if second is None else second, self.X)
 
-    def _sum(self, means: Array, num_parts: int | None) -> Array:
+    def moments(self, places: Sequence[int], X: Array) -> tuple[Array, Array]:
+        """Mean and standard deviation [N] of the sum of some parts at inputs in the user's units.
+
+        They are on the scale where parts add up.
+        """
+        return self.posterior.moments(places, X)
+
+    def cumulative_band(self, num_parts: int | None = None) -> Array:
+        """Ends of 90 % intervals and medians of the sum of the base and the first parts: [N, 3].
+
+        They are in the units of the target; intervals are those of the function, without noise.
+        """
+        mean, sd = self.moments(self.first(num_parts), self.X)
+        steps = np.array([-NORMAL_90, 0.0, NORMAL_90])
+        return self.response(mean[:, np.newaxis] + sd[:, np.newaxis] * steps)
+
+    @property
+    def summary(self) -> tuple[str, ...]:
+        """Three to five sentences on the parts that are probably there."""
+        last = [part.contribution.r2 for part in self.components[: -self.num_base]]
+        parts = [part.part for part in self.components if part.kind not in BASES]
+        return summarise(parts, self.axes, last[-1] if last else None)
+
+    def first(self, num_parts: int | None = None) -> list[int]:
+        """Places of the first parts, or of all, and of the base."""
         most = len(self.components) - self.num_base
         num = most if num_parts is None else num_parts
         if not 0 <= num <= most:
             raise DataError(f"num_parts is {num}, expected a number of parts from 0 to {most}.")
-        return np.asarray(means[most:].sum(axis=0) + means[:num].sum(axis=0))
+        return [*range(num), *range(most, len(self.components))]
+
+    def _sum(self, means: Array, num_parts: int | None) -> Array:
+        return np.asarray(means[self.first(num_parts)].sum(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,6 +220,11 @@ class Components:
         if name not in names:
             raise DataError(f"no kernel with the warp '{name}' counts. Known: {', '.join(names)}.")
         return self.decompositions[names.index(name)]
+
+    @property
+    def summary(self) -> tuple[str, ...]:
+        """Three to five sentences on the parts under the most probable warp."""
+        return self.main.summary
 
     @property
     def table(self) -> pd.DataFrame:

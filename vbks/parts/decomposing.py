@@ -12,16 +12,18 @@ from gpflow.functions import Function
 from vbks.arrays import Array
 from vbks.data.training import TrainingData
 from vbks.inference.likelihoods.likelihood import Likelihood
-from vbks.parts.averaging import MatchedParts, Moments, matched
+from vbks.parts.across_warps import with_belief_elsewhere
+from vbks.parts.averaging import REST, MatchedParts, Moments, matched
 from vbks.parts.components import Component, Components, Decomposition, Rows
 from vbks.parts.contributions import Contribution, acts, contributions, order_of
+from vbks.parts.courses import with_courses
 from vbks.parts.held_out import held_out_means
 from vbks.parts.scale import Scale, scale_of
-from vbks.parts.sources import sources_of
+from vbks.parts.sources import Source, sources_of
 from vbks.parts.telling import Told, told, told_level, told_mean_function
 from vbks.predict.models.mean_functions import mean_values
 from vbks.predict.posteriors.averaging import Average
-from vbks.words import Axes
+from vbks.words import Axes, Part
 
 MOST_ROWS = 1000
 """Of more rows, errors and shares are those of a random sample, where fits are not exact."""
@@ -40,9 +42,46 @@ def decompose(
         parameter = float(np.average(average.parameters, weights=average.weights))
         scale = scale_of(average.likelihood, posteriors.units, parameter)
         own = replace(axes, warp=scale.name)
+        own = replace(own, at_level=_at_level(scale, sources[0]))
         parts = matched([replace(source, axes=own) for source in sources])
         found.append(_Decomposer(average, parts, own, scale, X, mean_function).decomposition())
-    return Components(tuple(found), axes)
+    return Components(with_belief_elsewhere(found), axes)
+
+
+def _at_level(scale: Scale, source: Source) -> float | None:
+    """How much the target changes around its level for each unit of a warp that is no factor."""
+    units = source.posteriors.units
+    if scale.effect == "factor" or not scale.is_warp:
+        return None
+    ends = units.y_mean + units.y_scale * np.array([-0.5, 0.5])
+    low, high = scale.response(ends)
+    return float(high - low) / units.y_scale
+
+
+@dataclass(frozen=True, eq=False)
+class _Posterior:
+    """Matched parts by their places among components; a mean function is one more."""
+
+    parts: MatchedParts
+    mean: Function | None
+    places: tuple[int, ...]
+
+    def covariance(self, first: int, second: int, X: Array) -> Array:
+        """The covariance [N, N] of two parts; a mean function has none."""
+        pair = self.places[first], self.places[second]
+        if len(self.parts) in pair:
+            return np.zeros((len(X), len(X)))
+        return self.parts.covariance(*pair, self.parts.units.standardise_inputs(X))
+
+    def moments(self, places: Sequence[int], X: Array) -> tuple[Array, Array]:
+        """Mean and standard deviation [N] of the sum of some parts."""
+        own = [self.places[place] for place in places]
+        kept = [place for place in own if place < len(self.parts)]
+        mean, sd = self.parts.sum_moments(kept, self.parts.units.standardise_inputs(X))
+        if len(kept) < len(own):
+            assert self.mean is not None
+            mean = mean + mean_values(self.mean, X)
+        return mean, sd
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,10 +106,11 @@ class _Decomposer:
             self.scale.effect,
             self.parts.weight,
             self.X,
+            self.axes,
             tuple(self._component(place, moments) for place in self._places),
-            Rows(self._rows_X, self._targets, self._fitted[self._places]),
+            Rows(self._rows_X, self._targets, self._fitted[self._places], self._observed),
             self.scale.response,
-            self._covariance,
+            _Posterior(self.parts, self.mean, tuple(self._places)),
         )
 
     def _component(self, place: int, moments: Moments) -> Component:
@@ -126,10 +166,10 @@ class _Decomposer:
     def _told(self, place: int, probability: float, ends: tuple[float, float] | None) -> Told:
         if place == 0:
             level = float(self.scale.response(np.array([self._fitted[0].mean()]))[0])
-            return told_level(level, self.axes)
+            return told_level(level, float(self._targets.std()), self.axes)
         return told(
             self.parts.kinds[place],
-            self.parts.parts[place],
+            self._part(place),
             self.axes,
             amplitude=self._amplitudes[place],
             share=self.contributions[place].share,
@@ -137,18 +177,18 @@ class _Decomposer:
             acts=ends,
         )
 
+    def _part(self, place: int) -> Part:
+        """What the words are told of a part: its factors, and how it goes over the data."""
+        if self.parts.kinds[place] == REST:
+            return self.parts.parts[place]
+        return with_courses(self.parts, place, self._rows_X)
+
     def _acts(self, place: int, inputs: Sequence[int]) -> tuple[float, float] | None:
         """Along time, or the first input, if the part depends on it."""
         main = self.axes.main
         if main not in inputs:
             return None
         return acts(self._rows_X[:, main - 1], self._fitted[place])
-
-    def _covariance(self, first: int, second: int) -> Array:
-        pair = self._places[first], self._places[second]
-        if len(self.parts) in pair:
-            return np.zeros((len(self.X), len(self.X)))
-        return self.parts.covariance(*pair, self.parts.units.standardise_inputs(self.X))
 
     @property
     def _places(self) -> list[int]:
@@ -167,10 +207,9 @@ class _Decomposer:
     def contributions(self) -> dict[int, Contribution]:
         """What each part explains, by its place."""
         arguments = self._fitted, self._held_out, self._order, self._base
-        if not self.scale.is_warp:
+        if self._observed is None:
             return contributions(*arguments, self._targets, self.scale.response, self._error)
-        warped = self._rows.units.warp.forward(self._rows_y) + self._offset
-        return contributions(*arguments, warped, np.asarray, self._error)
+        return contributions(*arguments, self._observed, np.asarray, self._error)
 
     def _error(self, total: Array) -> float:
         return float(np.mean(np.abs(self._targets - self.scale.response(total))))
@@ -196,6 +235,13 @@ class _Decomposer:
     @cached_property
     def _targets(self) -> Array:
         return self._rows_y + self._offset
+
+    @cached_property
+    def _observed(self) -> Array | None:
+        """Targets on the scale where parts add up, if they are on it."""
+        if not self.scale.is_warp:
+            return None
+        return self._rows.units.warp.forward(self._rows_y) + self._offset
 
     @cached_property
     def _offset(self) -> Array:

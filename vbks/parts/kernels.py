@@ -14,7 +14,8 @@ from vbks.grammar.expression import Leaf
 from vbks.kernels.bank.terms import family_at
 from vbks.kernels.gpflow.bank import KernelBank, bank_of
 from vbks.kernels.layout import Layout, Node, lay_out
-from vbks.parts.terms import TermGate, TermLeaf, terms_of
+from vbks.parts.long_waves import long_waves
+from vbks.parts.terms import Limits, TermGate, TermLeaf, terms_of
 
 
 class TermKernels:
@@ -25,10 +26,15 @@ class TermKernels:
     """
 
     def __init__(
-        self, layout: Layout, theta: Array, groups: Sequence[Sequence[int]] | None = None
+        self,
+        layout: Layout,
+        theta: Array,
+        groups: Sequence[Sequence[int]] | None = None,
+        limits: Limits | None = None,
     ) -> None:
         self.layout, self.theta = layout, np.asarray(theta, np.float64)
-        self.terms = terms_of(layout)
+        self.limits = limits or {}
+        self.terms = terms_of(layout, limits)
         singles = [[place] for place in range(len(self.terms))]
         self.groups = [list(group) for group in (singles if groups is None else groups)]
 
@@ -44,7 +50,11 @@ class TermKernels:
         def gate(own: TermGate) -> Array:
             return self.gate(own, X1)[:, :, np.newaxis] * self.gate(own, X2)[:, np.newaxis, :]
 
-        return self._sums(leaf, gate, (len(X1), len(X2)))
+        def long(own: TermLeaf) -> Array:
+            dim = own.leaf.dim - 1 if own.leaf.dim else 0
+            return self._long(own, np.abs(X1[:, np.newaxis, dim] - X2[np.newaxis, :, dim]))
+
+        return self._sums(leaf, gate, long, (len(X1), len(X2)))
 
     def diag(self, X: Array) -> Array:
         """Diagonals of the kernel matrices of the groups: [S, G, n]."""
@@ -56,7 +66,10 @@ class TermKernels:
             columns = X[:, np.newaxis, np.newaxis]
             return self._formula(node, columns, columns)[..., 0, 0]
 
-        return self._sums(leaf, lambda own: self.gate(own, X) ** 2, (len(X),))
+        def long(own: TermLeaf) -> Array:
+            return self._long(own, np.zeros(len(X)))
+
+        return self._sums(leaf, lambda own: self.gate(own, X) ** 2, long, (len(X),))
 
     def scales(self, number: int) -> Array:
         """What multiplies the leaves of a term: [S]."""
@@ -88,10 +101,12 @@ class TermKernels:
         self,
         leaf_values: Callable[[Node], Array],
         gate_values: Callable[[TermGate], Array],
+        long_values: Callable[[TermLeaf], Array],
         shape: tuple[int, ...],
     ) -> Array:
         """The groups at points of some shape: [S, G, ...]."""
         leaves = {id(node): leaf_values(node) for node in self._nodes}
+        waves = {id(own.node): long_values(own) for own in self._parted}
         found = np.zeros((len(self.theta), len(self.groups), *shape))
         for place, group in enumerate(self.groups):
             for number in group:
@@ -100,17 +115,34 @@ class TermKernels:
                     self.scales(number).reshape(-1, *[1] * len(shape)), (len(self.theta), *shape)
                 )
                 for own in term.leaves:
-                    values = values * self._aspect(own, leaves[id(own.node)])
+                    whole = leaves[id(own.node)]
+                    values = values * self._aspect(own, whole, waves.get(id(own.node), whole))
                 for gate in term.gates:
                     values = values * gate_values(gate)
                 found[:, place] += values
         return found
 
-    def _aspect(self, own: TermLeaf, values: Array) -> Array:
+    def _aspect(self, own: TermLeaf, values: Array, long: Array) -> Array:
         if own.aspect == "whole":
             return values
+        if own.aspect in ("long", "short"):
+            return long if own.aspect == "long" else values - long
         level = self.level_share(own.node).reshape(-1, *[1] * (values.ndim - 1))
         return level if own.aspect == "level" else values - level
+
+    def _long(self, own: TermLeaf, distances: Array) -> Array:
+        """The long waves of a leaf at unit scale: [S, ...]."""
+        ones = [1] * distances.ndim
+        values = {name: x.reshape(-1, *ones) for name, x in own.values(self.theta).items()}
+        return long_waves(own.leaf.family, distances, values, own.limit)
+
+    @cached_property
+    def _parted(self) -> list[TermLeaf]:
+        """Every leaf once of which long and short waves are apart."""
+        asked = [self.terms[number] for group in self.groups for number in group]
+        leaves = [own for term in asked for own in term.leaves]
+        return list({id(own.node): own for own in leaves if own.number in self.limits
+                     and own.aspect in ("long", "short")}.values())  # fmt: skip
 
     @cached_property
     def _nodes(self) -> list[Node]:

@@ -52,6 +52,19 @@ def part_covariance(source: Source, first: Sequence[int], second: Sequence[int],
     return np.concatenate(found)
 
 
+def curve_moments(source: Source, group: Sequence[int], X: Array, own: Rows) -> tuple[Array, Array]:
+    """Means [S, G] and covariances [S, G, G] of a part at X [R, G, D], averaged over R."""
+    R, G, D = X.shape
+    points, means, covariances = X.reshape(-1, D), [], []
+    for piece in pieces_of(source, [group], len(points), own):
+        cross = piece.cross(points)[:, 0]
+        cross = cross.reshape(*cross.shape[:2], R, G).mean(axis=2)
+        prior = piece.kernels(points, points)[:, 0].reshape(-1, R, G, R, G).mean(axis=(1, 3))
+        means.append(np.einsum("smg,sm->sg", cross, piece.alpha))
+        covariances.append(prior - _shared(piece.L, piece.W, cross, cross).numpy())
+    return np.concatenate(means), np.concatenate(covariances)
+
+
 class Piece:
     """Some components of a source, with their factors as tensors."""
 

@@ -15,8 +15,9 @@ from vbks.inference.result import LocalFit
 from vbks.kernels.layout import Layout, lay_out
 from vbks.parts.kernels import TermKernels
 from vbks.parts.kinds import Kind, gather, kind_of
-from vbks.parts.terms import Term, terms_of
-from vbks.parts.values import NUM_SAMPLES, Samples, known_values
+from vbks.parts.long_waves import FAMILIES, LEAST, LIMIT, long_share
+from vbks.parts.terms import Limits, Term, terms_of
+from vbks.parts.values import NUM_SAMPLES, Samples, known_values, known_waves
 from vbks.predict.posteriors.averaging import Average
 from vbks.predict.posteriors.posteriors import Posteriors
 from vbks.words import Axes, Part
@@ -56,7 +57,26 @@ class Source:
     @cached_property
     def terms(self) -> tuple[Term, ...]:
         """The additive terms of the kernel."""
-        return terms_of(self.layout)
+        return terms_of(self.layout, self.limits)
+
+    @cached_property
+    def limits(self) -> Limits:
+        """Along time, or the only input, which leaves have long waves and short ones."""
+        main = self.axes.main
+        if not (self.axes[main].is_time or len(self.axes.inputs) == 1):
+            return {}
+        X, _ = self.posteriors.data.sample(RANGE_ROWS, np.random.default_rng(0))
+        limit = LIMIT * float(np.ptp(X[:, main - 1]))
+        mode = self.fit.modes[self.mode].mean[np.newaxis]
+        return {
+            leaf.number: limit
+            for term in terms_of(self.layout)
+            for leaf in term.leaves
+            if leaf.leaf.family in FAMILIES
+            and (leaf.leaf.dim or main) == main
+            and (leaf.leaf.dim is not None or self.fit.num_inputs == 1)
+            and LEAST < long_share(leaf.leaf.family, leaf.values(mode), limit)[0] < 1.0 - LEAST
+        }
 
     @cached_property
     def term_parts(self) -> tuple[Part, ...]:
@@ -66,7 +86,13 @@ class Source:
         theta = mode.mean + base_samples(count, len(mode.mean), 0) @ mode.factor.T
         samples = Samples(theta, np.full(count, 1.0 / count))
         known = known_values(self.layout, samples, self.posteriors.units)
-        return tuple(term.part(known, self.fit.num_inputs) for term in self.terms)
+        leaves = {leaf.number: leaf for term in self.terms for leaf in term.leaves}
+        scale = self.posteriors.units.x_scale[self.axes.main - 1]
+        waves = {
+            number: known_waves(leaves[number], samples, limit, scale)
+            for number, limit in self.limits.items()
+        }
+        return tuple(term.part(known, self.fit.num_inputs, waves) for term in self.terms)
 
     @cached_property
     def groups(self) -> list[list[int]]:
@@ -78,7 +104,7 @@ class Source:
         """The term that is most of each part."""
         mode = self.fit.modes[self.mode].mean[np.newaxis]
         X, _ = self.posteriors.data.sample(DIAGONAL_ROWS, np.random.default_rng(0))
-        sizes = TermKernels(self.layout, mode).diag(X)[0].mean(axis=-1)
+        sizes = TermKernels(self.layout, mode, limits=self.limits).diag(X)[0].mean(axis=-1)
         largest = [max(group, key=lambda number: float(sizes[number])) for group in self.groups]
         return [self.term_parts[number] for number in largest]
 
@@ -89,8 +115,11 @@ class Source:
 
     def kernels(self, groups: Sequence[Sequence[int]], places: Rows) -> TermKernels:
         """Kernels of groups of terms for some of the components."""
-        return TermKernels(self.layout, self.theta[places], groups)
+        return TermKernels(self.layout, self.theta[places], groups, self.limits)
 
+
+RANGE_ROWS = 100_000
+"""The range of the data is that of at most this many rows."""
 
 DIAGONAL_ROWS = 200
 """At this many rows it is seen which term of a part has most of its variance."""

@@ -10,7 +10,7 @@ from vbks.parts.kinds import Kind
 from vbks.parts.values import estimate
 from vbks.words import Axes, Estimate, Part, Sentence, describe, reading
 from vbks.words.facts import target_name
-from vbks.words.numerals import percent, stated
+from vbks.words.numerals import decimals_for, fixed, percent, trimmed
 from vbks.words.phrases import sentence
 
 
@@ -47,13 +47,14 @@ def told(
     return Told(reading(known, axes), describe(known, axes), known)
 
 
-def told_level(level: float, axes: Axes) -> Told:
-    """The level in the units of the target."""
+def told_level(level: float, spread: float, axes: Axes) -> Told:
+    """The level in the units of the target, as finely as tells it from what targets deviate by."""
     unit = f" {axes.target.unit}" if axes.target.unit else ""
     verb = "multiply" if axes.is_log else "vary around"
     name = target_name(axes)
-    number = stated(Estimate(level))
-    detail = sentence(f"all other parts {verb} a level of {name} of {number}{unit}")
+    decimals = max(decimals_for(level, 2), decimals_for(spread, 1) if spread > 0.0 else 0)
+    number = f"about {trimmed(fixed(level, decimals))}{unit}"
+    detail = sentence(f"all other parts {verb} a level of {name} of {number}")
     return Told("level", Sentence("level", sentence("a level"), detail), Part(()))
 
 

@@ -1,12 +1,16 @@
-"""The additive terms of a kernel: sums, changes and the constants of periodic leaves, apart."""
+"""The additive terms of a kernel: sums, changes, constants of periodic leaves and waves, apart."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal
 
+import numpy as np
+
+from vbks.arrays import Array
 from vbks.grammar.expression import ChangePoint, ChangeWindow, Leaf
 from vbks.grammar.products import Branch, products_of
 from vbks.kernels.family import Family
@@ -14,9 +18,16 @@ from vbks.kernels.layout import Layout, Node
 from vbks.kernels.registry import family_of
 from vbks.words import Factor, Gate, Known, Part, Side, Values, factor_of, sides_of
 
-Aspect = Literal["whole", "wave", "level"]
-"""What of a leaf a term has: all of it, or of PER on one input the wave around its mean over a
-period, or the constant that this mean is."""
+Aspect = Literal["whole", "wave", "level", "long", "short"]
+"""What of a leaf a term has: all of it; of PER on one input the wave around its mean over a period,
+or the constant that this mean is; of RQ and OU on one input waves that are long, or short."""
+
+Limits = Mapping[int, float]
+"""For leaves that are told as long waves and short ones, by their places: the length that parts
+the two, on the standardised input."""
+
+CURVES = ("SE", "RQ", "OU", "M32", "M52", "C")
+"""Families of terms in which long and short waves are told apart."""
 
 Share = tuple[tuple[int, ...], int]
 """The slots of the weights of a sum of unit scale, and the place among its operands."""
@@ -29,12 +40,17 @@ class TermLeaf:
     number: int
     node: Node
     aspect: Aspect = "whole"
+    limit: float = math.nan
 
     @property
     def leaf(self) -> Leaf:
         """The expression of the leaf."""
         assert isinstance(self.node.expression, Leaf)
         return self.node.expression
+
+    def values(self, theta: Array) -> dict[str, Array]:
+        """Values [S] of its positive parameters on one input, at θ [S, H]."""
+        return {name: np.exp(theta[:, slots[0]]) for name, slots in self.node.slots.items()}
 
     @property
     def family(self) -> Family:
@@ -64,20 +80,30 @@ class Term:
     leaves: tuple[TermLeaf, ...] = ()
     gates: tuple[TermGate, ...] = ()
 
-    def part(self, known: Known, num_inputs: int) -> Part:
+    def part(self, known: Known, num_inputs: int, waves: Waves | None = None) -> Part:
         """The term in words, with what is known of leaves and changes from left to right.
 
-        A wave is what PER0 is, and a level is a constant.
+        A wave is what PER0 is, and a level is a constant. ``waves`` has what is known of the long
+        waves of leaves and of the short ones, by their places.
         """
-        factors = tuple(_factor(own, known[own.number], num_inputs) for own in self.leaves)
+        factors = tuple(
+            _waves(own, waves[own.number], num_inputs)
+            if waves and own.aspect in ("long", "short")
+            else _factor(own, known[own.number], num_inputs)
+            for own in self.leaves
+        )
         return Part(factors, tuple(_gate(own, known[own.number]) for own in self.gates))
 
 
-def terms_of(layout: Layout) -> tuple[Term, ...]:
+Waves = Mapping[int, tuple[Values, Values]]
+
+
+def terms_of(layout: Layout, limits: Limits | None = None) -> tuple[Term, ...]:
     """The terms of a kernel without white noise, whose variance is not one of the function.
 
     PER on one input is a wave with a mean of zero over a period, and a constant: the two are
-    functions that a person tells apart, so that each is in terms of its own.
+    functions that a person tells apart, so that each is in terms of its own. So are long and short
+    waves of those leaves that ``limits`` has, in terms of nothing but curves.
     """
     nodes = list(_nodes(layout.root))
     is_counted = [isinstance(n.expression, Leaf | ChangePoint | ChangeWindow) for n in nodes]
@@ -85,7 +111,8 @@ def terms_of(layout: Layout) -> tuple[Term, ...]:
     terms = [
         term
         for branches in products_of(layout.expression)
-        for term in _terms(branches, nodes, numbers, layout.num_inputs)
+        for whole in _terms(branches, nodes, numbers, layout.num_inputs)
+        for term in _by_waves(whole, limits or {})
     ]
     return tuple(term for term in terms if not _is_noise(term))
 
@@ -115,6 +142,23 @@ def _terms(
             )
     for choice in product(*leaves):
         yield replace(term, leaves=choice)
+
+
+def _by_waves(term: Term, limits: Limits) -> Iterator[Term]:
+    """A term of curves with long and short waves apart: its terms with any short one are last."""
+    told = [own for own in term.leaves if own.aspect != "level"]
+    are_curves = all(own.leaf.family in CURVES for own in told)
+    if term.gates or not are_curves or not any(own.number in limits for own in told):
+        yield term
+        return
+    choices: list[list[TermLeaf]] = [
+        [replace(own, aspect=aspect, limit=limits[own.number]) for aspect in ("long", "short")]
+        if own.number in limits and own.aspect == "whole"
+        else [own]
+        for own in term.leaves
+    ]
+    for leaves in product(*choices):
+        yield replace(term, leaves=leaves)
 
 
 def _aspects(node: Node, num_inputs: int) -> tuple[Aspect, ...]:
@@ -149,6 +193,13 @@ def _factor(own: TermLeaf, known: Values | Sequence[Values] | None, num_inputs: 
         return Factor("C", ())
     factor = factor_of(own.leaf, num_inputs, known)
     return replace(factor, family="PER0") if own.aspect == "wave" else factor
+
+
+def _waves(own: TermLeaf, known: tuple[Values, Values], num_inputs: int) -> Factor:
+    """Long waves are as smooth as SE is; short ones are as rough as their leaf."""
+    is_rough = own.aspect == "short" and own.leaf.family == "OU"
+    factor = factor_of(own.leaf, num_inputs, known[own.aspect == "short"])
+    return replace(factor, family="OU" if is_rough else "SE")
 
 
 def _gate(own: TermGate, known: Values | Sequence[Values] | None) -> Gate:

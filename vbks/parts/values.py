@@ -20,6 +20,8 @@ from vbks.kernels.layout import Layout, Node
 from vbks.kernels.parameters import Role
 from vbks.kernels.parts import parts_of
 from vbks.kernels.registry import family_of
+from vbks.parts.long_waves import typical_lengthscales
+from vbks.parts.terms import TermLeaf
 from vbks.words import Estimate, Known, Values
 
 INTERVAL = (0.05, 0.95)
@@ -68,6 +70,16 @@ def known_values(layout: Layout, samples: Samples, units: Units) -> Known:
     """
     of_node = partial(_values_of, layout=layout, samples=samples, units=units)
     return tuple(of_node(part.node) for part in parts_of(layout.root))
+
+
+def known_waves(
+    leaf: TermLeaf, samples: Samples, limit: float, scale: float
+) -> tuple[Values, Values]:
+    """The lengthscales of the long waves of a leaf and of the short ones, in units of the data."""
+    values = leaf.values(samples.theta)
+    long, short = typical_lengthscales(leaf.leaf.family, values, limit)
+    both = (estimate(own * scale, samples.weights) for own in (long, short))
+    return Values(lengthscale=next(both)), Values(lengthscale=next(both))
 
 
 def estimate(values: Array, weights: Array) -> Estimate:

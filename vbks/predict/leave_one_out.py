@@ -82,17 +82,20 @@ def _batches(
         yield places[start : start + size]
 
 
+def left_out_marginals(
+    part: Posteriors, num_rows: int, seed: int
+) -> Iterator[tuple[WarpedGaussians, Array]]:
+    """What all other rows predict for each, and its target in the user's units, some at a time."""
+    blocks = [_exact(part)] if part.W is None else _sparse(part, num_rows, seed)
+    for means, variances, y in blocks:
+        marginals = WarpedGaussians(part.units, part.weights, means, variances)
+        yield marginals, part.units.restore_targets(y)
+
+
 def _log_densities(part: Posteriors, num_rows: int, seed: int) -> Array:
     """Log densities of rows given the others, weights of components included: [R, N]."""
-    blocks = [_exact(part)] if part.W is None else [*_sparse(part, num_rows, seed)]
     return np.concatenate(
-        [
-            WarpedGaussians(part.units, part.weights, means, variances).log_densities(
-                part.units.restore_targets(y)
-            )
-            for means, variances, y in blocks
-        ],
-        axis=1,
+        [own.log_densities(y) for own, y in left_out_marginals(part, num_rows, seed)], axis=1
     )
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from dataclasses import dataclass
 
+from vbks.data.frequency import find_steps
+from vbks.errors import DataError
 from vbks.inference.result import LocalFit
 from vbks.report.figures.curve import told_place
 from vbks.report.figures.scales import AxisKind, date_form, dated
@@ -28,6 +31,13 @@ UNSEEN = ("Cc", "Cf", "Cs", "Co")
 """Categories of characters that steer terminals, turn the direction of writing, or are none."""
 
 
+YEAR_STEPS = {1: "year", 2: "half-year", 4: "quarter", 12: "month"}
+"""What steps of numbers in years are called, by how many there are in a year."""
+
+ROUNDED_MONTHS = 0.05
+"""Years are rounded to this many months: with two decimals, February begins at .08."""
+
+
 @dataclass(frozen=True, eq=False)
 class Labels:
     """Names and kinds of the columns, for texts, figures and tables."""
@@ -41,12 +51,27 @@ class Labels:
     """The lowest and the highest value of each input."""
     date_form: str = DAYS
     """How dates are written: as fine as they are in the data."""
+    year_step: str = ""
+    """What is between rows of numbers in years: a year or less, or nothing that has a name."""
 
     def place(self, value: float, number: int = 0) -> str:
-        """A value of an input as a text: a date, a year, or a number."""
+        """A value of an input as a text: a date, a year, a month, or a number."""
         if self.kinds[number] == "date":
             return dated(value, self.date_form)
+        if self.kinds[number] == "year" and self.year_step:
+            year, month = divmod(math.floor(12.0 * value + ROUNDED_MONTHS), 12)
+            return f"{year}" if self.year_step == "year" else f"{year}-{month + 1:02d}"
         return told_place(value, self.kinds[number], self.ends[number])
+
+    @property
+    def target_name(self) -> str:
+        """The target without its unit."""
+        return printable(self.axes.target.name) or self.target
+
+    def with_unit(self, text: str) -> str:
+        """A value of the target with its unit."""
+        unit = self.axes.target.unit
+        return f"{text} {printable(unit)}" if unit else text
 
 
 def labels_of(record: SelectionRecord) -> Labels:
@@ -63,7 +88,8 @@ def labels_of(record: SelectionRecord) -> Labels:
         _kind(axis, place in record.time_inputs) for place, axis in enumerate(axes.inputs)
     )
     ends = tuple((axis.low or 0.0, axis.high or 0.0) for axis in axes.inputs)
-    return Labels(shown, kinds, target or "target", axes, ends, _date_form(record))
+    year_step = _year_step(record) if kinds == ("year",) else ""
+    return Labels(shown, kinds, target or "target", axes, ends, _date_form(record), year_step)
 
 
 def told_candidate(fit: LocalFit, record: SelectionRecord, labels: Labels) -> str:
@@ -83,6 +109,20 @@ def _kind(axis: Axis, is_date: bool) -> AxisKind:
     in_years = axis.is_time and (axis.unit or "").startswith("year")
     low, high = axis.low or 0.0, axis.high or 0.0
     return "year" if in_years and CALENDAR[0] <= low and high <= CALENDAR[1] else "number"
+
+
+def _year_step(record: SelectionRecord) -> str:
+    """What even steps of numbers in years are called."""
+    if isinstance(record.rows.source, MissingRows):
+        return ""
+    X, _ = rows_of(record, MOST_ROWS)
+    try:
+        steps = find_steps(X[:, 0], is_time=False)
+    except DataError:
+        return ""
+    first, second = steps.after(0.0, 2)
+    per_year = 1.0 / (second - first)
+    return YEAR_STEPS.get(round(per_year), "") if abs(per_year - round(per_year)) < 0.01 else ""
 
 
 def _date_form(record: SelectionRecord) -> str:

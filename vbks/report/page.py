@@ -13,9 +13,11 @@ from markupsafe import Markup
 
 from vbks.report.content import Report
 from vbks.report.figures.curve import curve_figure, series_figure
+from vbks.report.figures.density import density_figure
 from vbks.report.figures.frame import NARROW, WIDE, Size
-from vbks.report.figures.marks import compared_figure, history_figure, probability_bar
-from vbks.words.numerals import fixed, percent
+from vbks.report.figures.marks import compared_figure, lines_figure, probability_bar
+from vbks.report.figures.parts import SPARK, overlay_figure, spark_figure
+from vbks.words.numerals import counted, fixed, percent, rounded
 
 Data = TypeVar("Data")
 
@@ -24,6 +26,12 @@ SQUARE, SQUARE_NARROW = Size(440, 400), Size(336, 320)
 
 LOW_WIDE, LOW_NARROW = Size(346, 190), Size(336, 190)
 """Effects of inputs stand side by side where there is room."""
+
+MIDDLE_WIDE, MIDDLE_NARROW = Size(720, 220), Size(336, 210)
+"""Pictures of parts are lower than that of the forecast: there are several below each other."""
+
+DENSITY = Size(300, 96)
+"""Densities stand below their sentence."""
 
 
 def page_of(report: Report) -> str:
@@ -62,9 +70,41 @@ _FIGURES = {
     "curve": for_both(curve_figure),
     "effect": for_both(series_figure, LOW_WIDE, LOW_NARROW),
     "compared": for_both(compared_figure, SQUARE, SQUARE_NARROW),
-    "history": for_both(history_figure),
+    "lines": for_both(lines_figure),
     "bar": probability_bar,
+    "part_figure": for_both(series_figure, MIDDLE_WIDE, MIDDLE_NARROW),
+    "overlay": for_both(overlay_figure, MIDDLE_WIDE, MIDDLE_NARROW),
+    "density": lambda likely, label: density_figure(likely, DENSITY, label),
+    "spark": lambda series, ends, label: spark_figure(series, ends, SPARK, label),
 }
+
+
+def unbroken(value: object) -> object:
+    """A text whose signs stay on the line of their numbers."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return value.replace(" %", "\u00a0%").replace("± ", "±\u00a0").replace("× ", "×\u00a0")
+    return value
+
+
+def short_percent(share: float) -> str:
+    """A share of a whole in percent, where there is little room."""
+    return percent(share).replace("less than", "<").replace("more than", ">")
+
+
+def signed_percent(share: float) -> str:
+    """A share of a whole in percent, which may be negative."""
+    return f"{fixed(100.0 * share, 0 if abs(share) >= 0.1 else 1)} %"
+
+
+def scale_of_warp(name: str) -> str:
+    """What kernels of a warp explain."""
+    known = {"identity": "values as they are", "log": "logarithms of values"}
+    return known.get(name, f"{name} of values")
+
+
+def opening(text: str) -> str:
+    """A text with a capital at its beginning, and all else as it is."""
+    return text[:1].upper() + text[1:]
 
 
 @cache
@@ -76,9 +116,19 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=unbroken,
     )
-    made.filters["percent"] = percent
-    made.filters["fixed"] = fixed
+    made.filters |= {
+        "percent": percent,
+        "fixed": fixed,
+        "rounded": lambda value: rounded(value, 3),
+        "counted": counted,
+        "short": short_percent,
+        "signed": signed_percent,
+        "part_of": lambda share: short_percent(share) if share >= 0.0 else signed_percent(share),
+        "scale": scale_of_warp,
+        "opening": opening,
+    }
     made.tests["missing"] = lambda section: hasattr(section, "reason")
     return made
 

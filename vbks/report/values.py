@@ -53,6 +53,37 @@ class Series:
     end: float | None = None
     zero: float = 0.0
     """The value of no effect: 0, or 1 of factors."""
+    target_kind: AxisKind = "number"
+    """What values are: factors have a sign before them."""
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """A line over one input beside rows of the data, or rows alone."""
+
+    input: str
+    target: str
+    kind: AxisKind
+    dots: Points
+    line: Points | None = None
+    end: float | None = None
+    has_zero: bool = False
+    """Whether values lie on both sides of zero, which is drawn."""
+    usual: float | None = None
+    """How far from zero values usually lie: a band is drawn there."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Several values over one input, such as the belief in kernels as rows come in."""
+
+    input: str
+    target: str
+    x: Numbers
+    names: tuple[str, ...]
+    values: tuple[Numbers, ...]
+    kind: AxisKind = "number"
+    target_kind: AxisKind = "number"
 
 
 @dataclass(frozen=True)

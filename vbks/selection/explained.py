@@ -1,23 +1,27 @@
-"""What the function of a selection is made of, and what its data are like."""
+"""What the function of a selection is made of, what data are like, and what speaks against it."""
 
 from __future__ import annotations
 
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from vbks.criticism.criticising import LEVEL, NUM_REPLICATES
+from vbks.criticism.result import Criticism
 from vbks.parts.components import Components
 from vbks.properties.results import Properties
-from vbks.selection import property_plots
+from vbks.selection import criticism_plots, property_plots
 from vbks.selection.components import components_of
+from vbks.selection.criticism import criticism_of
 from vbks.selection.properties import properties_of_selection
 from vbks.selection.record import SelectionRecord
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 class ExplainedSelection(SelectionRecord):
-    """A selection that says what its function is made of, and what its data are like."""
+    """A selection that says what its function is made of, and what can be said against it."""
 
     def components(self, X: Any = None) -> Components:
         """The additive parts of the function, averaged with the belief, most important ones first.
@@ -44,6 +48,24 @@ class ExplainedSelection(SelectionRecord):
         ``names`` are some of "cycle", "trend", "swings", "change", "noise" and "inputs".
         """
         return property_plots.plot_properties(self.properties(), names)
+
+    def criticism(
+        self, *, num_replicates: int = NUM_REPLICATES, level: float = LEVEL, seed: int = 0
+    ) -> Criticism:
+        """What the data say against the model: checks of residuals, and notices.
+
+        `Criticism.verdict` is one sentence, ``table`` a row for each check: autocorrelation,
+        periodogram, trends and steps, outliers, tails and quantiles, noise that changes, the warp,
+        rows that repeat others, and a two-sample test. Under the model the verdict speaks against
+        it in the share ``level`` of data sets. ``notices`` say what else should not be trusted.
+        """
+        return criticism_of(self, num_replicates, level, seed)
+
+    def plot_criticism(self, criticism: Criticism | None = None) -> Figure:
+        """Residuals over the input, their autocorrelations, periodogram and quantiles."""
+        found = criticism or self.criticism()
+        is_time = bool(self.time_inputs) and found.order_name != "the table"
+        return criticism_plots.plot_criticism(found, is_time)
 
     @cached_property
     def _properties(self) -> Properties:

@@ -61,7 +61,7 @@ class PredictedRows:
 def predicted_curve(record: SelectionRecord, Xnew: Any = None) -> PredictedCurve:
     """The prediction over the only input: a little beyond the data, or at Xnew."""
     X, y = rows_of(record, MOST_POINTS)
-    inputs = _grid(X[:, 0]) if Xnew is None else read_inputs(Xnew).X[:, 0].astype(np.float64)
+    inputs = grid_beyond(X[:, 0]) if Xnew is None else read_inputs(Xnew).X[:, 0].astype(np.float64)
     order = np.argsort(inputs)
     found = record.mixture.predict_quantiles(inputs, LEVELS).numpy()
     return PredictedCurve(
@@ -131,7 +131,8 @@ def _shown(record: SelectionRecord, x: Array) -> Values:
     return instants(x) if record.time_inputs else x
 
 
-def _grid(x: Array) -> Array:
+def grid_beyond(x: Array, num_points: int = GRID_POINTS) -> Array:
+    """Places of the only input from a little before the data to what comes after them."""
     low, high = float(x.min()), float(x.max())
     reach = (high - low) or 1.0
-    return np.linspace(low - BEFORE * reach, high + AFTER * reach, GRID_POINTS)
+    return np.linspace(low - BEFORE * reach, high + AFTER * reach, num_points)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,17 @@ import pandas as pd
 from vbks.errors import DataError
 from vbks.selection.belief_tables import KINDS
 from vbks.selection.plot_data import PredictedCurve, PredictedRows
+from vbks.selection.plot_style import (
+    BLUE,
+    DARK,
+    GREY,
+    ORANGE,
+    brief_dates,
+    draw_end,
+    legend,
+    plain,
+    tidy,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,8 +34,6 @@ LEAST_SHOWN = 0.001
 
 LONGEST_LABEL = 44
 """Longer expressions are cut to this many characters, which fit beside a picture."""
-
-BLUE, DARK, GREY, ORANGE = "#2f6db3", "#1b2a41", "#8a8f98", "#d9772b"
 
 _MARKERS = {"vbks": "D", "bayes": "o", "stacking": "s"}
 
@@ -79,7 +88,7 @@ def plot_belief(
     ax.set_xlim(0.0, 1.02 * float(np.nanmax(shown)))
     ax.set_xlabel("probability")
     ax.xaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
-    _legend(ax, len(handles) + len(marks), handles=[*handles, *marks])
+    legend(ax, len(handles) + len(marks), handles=[*handles, *marks])
     tidy(ax, grid="x")
     return ax
 
@@ -103,7 +112,7 @@ def plot_trace(trace: pd.DataFrame, ax: Axes | None = None, num_candidates: int 
     ax.set_ylabel("probability")
     for axis in (ax.yaxis,) if is_of_steps else (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
-    _legend(ax, 2)
+    legend(ax, 2)
     tidy(ax, grid="both")
     return ax
 
@@ -119,9 +128,12 @@ def plot_curve(curve: PredictedCurve, ax: Axes | None = None) -> Axes:
     size = float(np.clip(1500.0 / len(x), 3.0, 14.0))
     ax.scatter(x, y, s=size, color=DARK, linewidths=0, zorder=3, label="data")
     ax.set_xlim(min(grid[0], x.min()), max(grid[-1], x.max()))
-    ax.set_xlabel(plain_name(curve.input_name))
-    ax.set_ylabel(plain_name(curve.target_name))
-    _legend(ax, 4)
+    if x.max() < grid[-1]:
+        draw_end(ax, x.max())
+    brief_dates(ax, grid)
+    ax.set_xlabel(plain(curve.input_name))
+    ax.set_ylabel(plain(curve.target_name))
+    legend(ax, 5)
     tidy(ax)
     return ax
 
@@ -149,12 +161,12 @@ def plot_forecast(
     size = float(np.clip(400.0 / max(len(x), 1), 0.6, 3.5))
     ax.plot(x, y, "o-", color=DARK, markersize=size, linewidth=0.7, label="data")
     if len(x):
-        ax.axvline(x.iloc[-1], color=GREY, linestyle="--", linewidth=1.0, label="end of the data")
+        draw_end(ax, x.iloc[-1])
     ax.margins(x=0.01)
     brief_dates(ax, times)
-    ax.set_xlabel(plain_name(str(table.columns[0])))
-    ax.set_ylabel(plain_name(str(observed.columns[1])))
-    _legend(ax, 3 + len(levels))
+    ax.set_xlabel(plain(str(table.columns[0])))
+    ax.set_ylabel(plain(str(observed.columns[1])))
+    legend(ax, 3 + len(levels))
     tidy(ax)
     return ax
 
@@ -178,24 +190,11 @@ def plot_against_targets(rows: PredictedRows, ax: Axes | None = None) -> Axes:
     )
     ends = [min(y.min(), low.min()), max(y.max(), high.max())]
     ax.plot(ends, ends, color=ORANGE, linewidth=1.2, zorder=1, label="as observed")
-    ax.set_xlabel(f"observed {plain_name(rows.target_name)}")
-    ax.set_ylabel(f"predicted {plain_name(rows.target_name)}")
-    _legend(ax, 2)
+    ax.set_xlabel(f"observed {plain(rows.target_name)}")
+    ax.set_ylabel(f"predicted {plain(rows.target_name)}")
+    legend(ax, 2)
     tidy(ax, grid="both")
     return ax
-
-
-def brief_dates(ax: Axes, times: pd.Series[Any]) -> None:
-    """Dates below an axis without what they have in common, where there are dates."""
-    if not pd.api.types.is_datetime64_any_dtype(times):
-        return
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
-
-    locator = AutoDateLocator()  # type: ignore[no-untyped-call]
-    ax.xaxis.set_major_locator(locator)
-    ax.xaxis.set_major_formatter(
-        ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]
-    )
 
 
 def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
@@ -228,31 +227,6 @@ def shown_percent(share: float) -> str:
     return "< 0.1 %" if share < 0.5 else "> 99.9 %"
 
 
-def plain_name(name: str) -> str:
-    """A column's name as it is: a dollar would begin a formula."""
-    return name.replace("$", r"\$")
-
-
 def _check_num(num: int) -> None:
     if num < 1:
         raise DataError(f"num is {num}, expected at least 1 candidate to draw.")
-
-
-def _legend(ax: Axes, num_columns: int, **settings: Any) -> None:
-    """A legend above the picture, where it hides nothing."""
-    ax.legend(
-        **settings,
-        ncols=num_columns,
-        loc="lower left",
-        bbox_to_anchor=(0.0, 1.0),
-        frameon=False,
-        fontsize="small",
-    )
-
-
-def tidy(ax: Axes, grid: Any = None) -> None:
-    """Take away the frame's upper and right sides, and draw a grid where one is asked for."""
-    ax.spines[["top", "right"]].set_visible(False)
-    if grid is not None:
-        ax.grid(axis=grid, color=GREY, alpha=0.25, linewidth=0.7)
-        ax.set_axisbelow(True)

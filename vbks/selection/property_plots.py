@@ -13,16 +13,8 @@ from vbks.data.times import instants
 from vbks.errors import DataError
 from vbks.properties.results import Change, Cycle, Dependence, Properties, Property, Spread, Trend
 from vbks.properties.values import Density
-from vbks.selection.plots import (
-    BLUE,
-    DARK,
-    GREY,
-    LEAST_BARS,
-    brief_dates,
-    plain_name,
-    shown_percent,
-    tidy,
-)
+from vbks.selection.plot_style import BLUE, DARK, GREY, brief_dates, plain, tidy
+from vbks.selection.plots import LEAST_BARS, shown_percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,9 +79,7 @@ def plot_trend(trend: Trend, ax: Axes) -> None:
 def plot_change(change: Change, ax: Axes) -> None:
     """The density of where a change is, along dates if rows have these."""
     unit = f", {change.unit}" if change.unit and not change.dates else ""
-    _plot_density(
-        change, ax, f"change in {plain_name(change.input)}{unit}", as_dates=bool(change.dates)
-    )
+    _plot_density(change, ax, f"change in {plain(change.input)}{unit}", as_dates=bool(change.dates))
 
 
 def plot_spread(spread: Spread, ax: Axes) -> None:
@@ -102,13 +92,13 @@ def plot_spread(spread: Spread, ax: Axes) -> None:
         "neither": stays,
     }
     _bars(ax, list(shares), list(shares.values()))
-    ax.set_title(f"{spread.name} along {plain_name(spread.input)}", fontsize="medium")
+    ax.set_title(f"{spread.name} along {plain(spread.input)}", fontsize="medium")
 
 
 def plot_dependence(parts: Sequence[Dependence], ax: Axes) -> None:
     """The probability that each input matters, and each pair acts together."""
     names = [" and ".join(own.inputs) for own in parts]
-    _bars(ax, [plain_name(name) for name in names], [own.probability for own in parts])
+    _bars(ax, [plain(name) for name in names], [own.probability for own in parts])
     ax.set_title("inputs that matter", fontsize="medium")
 
 

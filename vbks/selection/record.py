@@ -23,6 +23,7 @@ from vbks.inference.likelihoods.likelihood import Gaussian, Likelihood
 from vbks.inference.result import LocalFit
 from vbks.predict.leave_one_out import leave_one_out
 from vbks.predict.mixture import KernelMixture
+from vbks.predict.posteriors.samples import NUM_SAMPLES
 from vbks.predict.shifted_mixture import ShiftedMixture
 from vbks.search.paper import Training
 from vbks.search.protocol import Step
@@ -185,11 +186,17 @@ class SelectionRecord:
         """
         return self.mixture_of(self.fits, self.weights)
 
-    def mixture_of(self, fits: Sequence[LocalFit], weights: Any) -> KernelMixture:
+    def mixture_of(
+        self, fits: Sequence[LocalFit], weights: Any, num_samples: int = NUM_SAMPLES
+    ) -> KernelMixture:
         """Some of the candidates, averaged with weights, as a GPflow model in the user's units."""
         if self.mean_function is None:
-            return KernelMixture(fits, weights, self.data, likelihood=self.likelihood)
-        return ShiftedMixture(fits, weights, self.data, mean_function=self.mean_function)
+            return KernelMixture(
+                fits, weights, self.data, likelihood=self.likelihood, num_samples=num_samples
+            )
+        return ShiftedMixture(
+            fits, weights, self.data, mean_function=self.mean_function, num_samples=num_samples
+        )
 
 
 AnySelection = TypeVar("AnySelection", bound=SelectionRecord)

@@ -23,6 +23,8 @@ from vbks.predict.new_noise import NewNoise
 from vbks.search.paper import BeliefRecord, Callback, TrainingRecord
 from vbks.selection import (
     belief_tables,
+    component_data,
+    component_plots,
     export,
     files,
     paper_updates,
@@ -40,7 +42,9 @@ from vbks.selection.new_inputs import read_new_inputs
 if TYPE_CHECKING:
     from gpflow.models import GPR, SGPR, SVGP
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
+    from vbks.backtesting.results import Backtest
     from vbks.report.content import Report
 
 SIMILARITY_POINTS = 200
@@ -54,7 +58,7 @@ class Selection(ExplainedSelection):
     Inputs and targets are in the user's own units everywhere. A selection does not change:
     `with_belief`, `top`, `refit` and `update` give new ones. `SelectionRecord` has its fields,
     and with them ``probabilities``, ``weights``, ``best``, ``fit_of`` and the ``mixture`` as a
-    GPflow model; `ExplainedSelection` has `components` and `properties`.
+    GPflow model; `ExplainedSelection` has `components`, `properties` and `criticism`.
     """
 
     def __repr__(self) -> str:
@@ -345,6 +349,24 @@ class Selection(ExplainedSelection):
         """
         return plots.plot_belief(self.belief, self.belief_settings.kind, ax, num_candidates)
 
+    def plot_components(
+        self,
+        figure: Figure | None = None,
+        X: Any = None,
+        *,
+        num_parts: int = 6,
+        warp: str | None = None,
+    ) -> Figure:
+        """The parts of the function one after the other, the most important first.
+
+        Over one input a row has the part with its 90 % band above what other parts leave of the
+        data, the fit so far, and what that leaves. Of several inputs, each part is drawn along its
+        own, others being in their middle, with the fit so far against the targets. Parts are those
+        under the most probable warp, or another.
+        """
+        found = component_data.part_pictures(self, X, num_parts, warp)
+        return component_plots.plot_components(found, figure)
+
     def plot_trace(self, ax: Axes | None = None, num_candidates: int = 6) -> Axes:
         """The probabilities of candidates that have led, against the share of the rows seen.
 
@@ -354,14 +376,16 @@ class Selection(ExplainedSelection):
 
     # The report
 
-    def report(self, path: Any = None) -> Report:
+    def report(self, path: Any = None, *, backtest: Backtest | None = None) -> Report:
         """All that there is to say, as plain values and, with a path, in a file for people.
 
-        "report.html" is one page that needs nothing else; "report.json" has the same content.
+        "report.html" is one page that needs nothing else; "report.json" has the same content. The
+        page has forecasts of the past, made without new fits where that is cheap; a ``backtest`` of
+        `vbks.backtest` takes their place.
         """
         from vbks.report import report_of, write_report
 
-        found = report_of(self)
+        found = report_of(self, backtest)
         if path is not None:
             write_report(found, path)
         return found

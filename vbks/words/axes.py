@@ -51,11 +51,16 @@ class Target:
 
 @dataclass(frozen=True)
 class Axes:
-    """The columns of a data set and the warp of its target: identity, log, softplus or logit."""
+    """The columns of a data set and the warp of its target: identity, log, softplus or logit.
+
+    ``at_level`` is how much the target changes around its level for each unit on the scale of such
+    a warp; where it is known, sizes are told in the units of the target.
+    """
 
     inputs: tuple[Axis, ...] = (Axis(),)
     target: Target = Target()
     warp: str = "identity"
+    at_level: float | None = None
 
     @property
     def is_log(self) -> bool:

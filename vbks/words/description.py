@@ -22,6 +22,9 @@ from vbks.words.telling import EVERYTHING, SUMMARY, Detail, Telling, shorter
 MOST_WORDS = 60
 """Words of a text, signs that stand alone included; details that do not fit are left out."""
 
+LEAST_ELSEWHERE = 0.005
+"""A belief on another scale is told from this share on."""
+
 NAMELESS = Axes()
 """One input and a target of which nothing is known."""
 
@@ -64,7 +67,7 @@ def _summary(form: Form, axes: Axes, telling: Telling) -> str:
 def _detail(part: Part, form: Form, axes: Axes, telling: Telling) -> str:
     noun = noun_phrase(form, axes, telling)
     texts = (
-        sentence(f"there is {_how_sure(part, telling)}{noun}"),
+        sentence(f"there is {_with_belief(str(noun), part, telling)}"),
         facts(part, form, axes, telling),
         _transition(form, axes) if Detail.TRANSITION in telling else "",
         covers(form, axes) if Detail.COVERS in telling else "",
@@ -73,15 +76,18 @@ def _detail(part: Part, form: Form, axes: Axes, telling: Telling) -> str:
     return " ".join(filter(None, texts))
 
 
-def _how_sure(part: Part, telling: Telling) -> str:
-    """How sure it is that the part is there, with the number beside the word."""
+def _with_belief(noun: str, part: Part, telling: Telling) -> str:
+    """How sure it is that the part is there: a word before the noun, and the number behind it."""
     probability = part.probability
     if probability is None or not 0 <= probability <= 1:
-        return ""
+        return noun
     belief = f"{percent(probability)} of the belief"
-    if Detail.KERNELS not in telling:
-        return f"{adverb(probability)} ({belief}) "
-    return f"{adverb(probability)}, in kernels with {belief}, "
+    if part.elsewhere > LEAST_ELSEWHERE and Detail.KERNELS in telling:
+        belief += f", and on another scale with {percent(part.elsewhere)}"
+    text = f"{adverb(min(1.0, probability + part.elsewhere))} {noun}"
+    if Detail.KERNELS in telling:
+        belief = f"in kernels with {belief}"
+    return f"{text}, {belief}" if noun.endswith(")") else f"{text} ({belief})"
 
 
 def _transition(form: Form, axes: Axes) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from vbks.words.axes import Axes, readable_name
+from vbks.words.courses import along_input, goes_one_way
 from vbks.words.estimate import Estimate, finite, positive
-from vbks.words.form import Cycle, Form, Line
+from vbks.words.form import Curve, Cycle, Form, Line
 from vbks.words.modifiers import is_on_head
 from vbks.words.nouns import Head, direction_of, head_of
 from vbks.words.numerals import percent
@@ -28,7 +29,20 @@ def facts(part: Part, form: Form, axes: Axes, telling: Telling) -> str:
         _share(part, telling),
     )
     predicates = [predicate for predicate in told if predicate]
-    return sentence(f"it {listed(predicates)}") if predicates else ""
+    texts = (
+        sentence(f"it {listed(predicates)}") if predicates else "",
+        _courses(part, axes, telling),
+    )
+    return " ".join(filter(None, texts))
+
+
+def _courses(part: Part, axes: Axes, telling: Telling) -> str:
+    """How a part on several inputs goes along those that move it most."""
+    if Detail.COURSE not in telling:
+        return ""
+    told = part.courses if Detail.COURSES in telling else part.courses[:1]
+    texts = [along_input(course, axes) for course in told]
+    return sentence("it " + "; it ".join(texts)) if texts else ""
 
 
 def target_name(axes: Axes) -> str:
@@ -48,6 +62,8 @@ def _period(head: Head, axes: Axes, telling: Telling) -> str:
 
 
 def _slope(form: Form, head: Head, axes: Axes, telling: Telling) -> str:
+    if isinstance(head, Curve):
+        return _mean_rate(form, head, axes, telling)
     if not isinstance(head, Line) or Detail.SLOPE not in telling:
         return ""
     steep = head.values.slope
@@ -56,6 +72,17 @@ def _slope(form: Form, head: Head, axes: Axes, telling: Telling) -> str:
     verb = "rises" if direction_of(head) == "up" else "falls"
     told = slope(steep, axes, axes[head.inputs[0]], Detail.NUMBER_INTERVALS in telling)
     return f"{verb} by {told}"
+
+
+def _mean_rate(form: Form, head: Curve, axes: Axes, telling: Telling) -> str:
+    """How steep a curve is on average that goes one way along time."""
+    steep, axis = head.values.slope, axes[head.input]
+    if steep is None or Detail.SLOPE not in telling or not axis.is_time:
+        return ""
+    if len(form.curves) > 1 or form.lines or not goes_one_way(head.values):
+        return ""
+    verb = "grows" if head.values.direction == "up" else "shrinks"
+    return f"{verb} on average by {slope(steep, axes, axis, Detail.NUMBER_INTERVALS in telling)}"
 
 
 def _size(part: Part, form: Form, axes: Axes, telling: Telling) -> str:

@@ -57,6 +57,7 @@ class Form:
     lines: tuple[Line, ...]
     others: tuple[int | None, ...]
     gates: tuple[Gate, ...]
+    swings: Literal["growing", "shrinking"] | None = None
 
 
 def form_of(part: Part, axes: Axes) -> Form:
@@ -80,6 +81,7 @@ def form_of(part: Part, axes: Axes) -> Form:
         tuple(sorted(lines, key=lambda line: (not axes[line.inputs[0]].is_time, -line.power))),
         tuple(dict.fromkeys(others)),
         part.gates,
+        part.swings if cycles and not lines else None,
     )
 
 
@@ -98,6 +100,7 @@ def _told(values: Values) -> Values:
         zero=finite(values.zero),
         slope=finite(values.slope),
         levels_off=finite(values.levels_off),
+        turns=tuple(turn for turn in map(finite, values.turns) if turn),
     )
 
 

@@ -52,6 +52,7 @@ def noun_phrase(form: Form, axes: Axes, telling: Telling) -> NounPhrase:
         clauses = [("effect", f"depends on {axes.names(tuple(sorted(inputs)))}")]
     spread = "standard deviation" if form.is_noise else "amplitude"
     growths = [f"{_adverb(line)} {_growing(line)} {spread}" for line in here]
+    growths += [f"{form.swings} swings"] if form.swings else []
     return replace(
         phrase,
         attributes=(*phrase.attributes, *growths),

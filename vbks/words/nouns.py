@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from vbks.words.axes import Axes
+from vbks.words.courses import course_of, goes_one_way
 from vbks.words.form import Curve, Cycle, Form, Line
 from vbks.words.lengthscales import lengthscale_attribute
 from vbks.words.part import Direction, Values
 from vbks.words.phrases import NounPhrase
-from vbks.words.places import place
 from vbks.words.quantities import rough_length
 from vbks.words.telling import Telling
 from vbks.words.time_units import cycle_name, time_unit
@@ -98,26 +98,15 @@ def _curve_noun(head: Curve, form: Form, axes: Axes, telling: Telling) -> NounPh
     attributes = lengthscale_attribute(head, axes, telling) if len(joined) == 1 else ()
     if head.many_scales and len(joined) == 1:
         attributes = ("waves of many lengths", *attributes)
+    is_plain = goes_one_way(head.values) and head.values.pace is None
+    rising = ("rising" if head.values.direction == "up" else "falling",) if is_plain else ()
     return NounPhrase(
         function_word(axes),
-        (TEXTURES[roughness],),
+        (TEXTURES[roughness], *rising),
         of_inputs(inputs, axes) + (" together" if len(joined) > 1 else ""),
-        course_of(head.values, axes, head.input),
+        "" if is_plain else course_of(head.values, axes, head.input),
         attributes=attributes,
     )
-
-
-def course_of(values: Values, axes: Axes, number: int) -> str:
-    """How a curve goes: "that falls up to about 28 days and then levels off"."""
-    if values.direction is None:
-        return ""
-    verb = "rises" if values.direction == "up" else "falls"
-    if values.levels_off:
-        return (
-            f"that {verb} up to about {place(values.levels_off, axes[number])} and then levels off"
-        )
-    pace = {"faster": " faster and faster", "slower": " ever more slowly", None: ""}[values.pace]
-    return f"that {verb}{pace}"
 
 
 def direction_of(line: Line) -> Direction | None:

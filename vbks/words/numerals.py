@@ -76,6 +76,11 @@ def rough(estimate: Estimate) -> str:
     return rounded(estimate.value, _digits(estimate))
 
 
+def remembered(estimate: Estimate) -> str:
+    """A number with two digits at most, however well it is known."""
+    return rounded(estimate.value, min(_digits(estimate), 2))
+
+
 def _digits(estimate: Estimate) -> int:
     if estimate.is_precise:
         return 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from vbks.words.axes import Axes
+from vbks.words.courses import goes_one_way
 from vbks.words.form import Curve, Cycle, Form, Line
 from vbks.words.lengthscales import is_long
 from vbks.words.modifiers import STEADY, is_on_head
@@ -10,6 +11,9 @@ from vbks.words.nouns import Head, head_of
 from vbks.words.places import place
 from vbks.words.quantities import length
 from vbks.words.regions import is_nowhere, stretches
+
+LASTING = 0.5
+"""A rise goes on for a while if its lengthscale is this many times the range of the data."""
 
 
 def outlook(form: Form, axes: Axes) -> str:
@@ -46,9 +50,12 @@ def _going_on(form: Form, head: Head, axes: Axes) -> str:
     match head:
         case Cycle():
             return f"repeats{_swings(form, head, axes)}{_memory(form, head, axes)}"
-        case Curve(values=values):
-            scale = values.lengthscale
-            return f"fades over {length(scale, axes[head.input])}" if scale else "fades"
+        case Curve(values=values) as curve:
+            scale = values.lengthscale if len(form.curves) == 1 else None
+            if goes_one_way(values) and not is_long(curve, axes, LASTING):
+                fade = f" over {length(scale, axes[curve.input])}" if scale else ""
+                return f"does not go on, but fades{fade}"
+            return f"fades over {length(scale, axes[curve.input])}" if scale else "fades"
         case Line(power=1):
             return "goes on at the same rate" if axes.is_log else "goes on in a straight line"
         case Line():

@@ -8,6 +8,7 @@ from typing import Literal
 from vbks.words.estimate import Estimate
 
 Direction = Literal["up", "down"]
+Pace = Literal["faster", "slower"]
 Side = Literal["before", "after", "outside", "inside"]
 
 
@@ -18,7 +19,8 @@ class Values:
     A lengthscale of a periodic leaf is the one within its period: pℓ/2π for PER. A slope is what
     the target (its logarithm under a log warp) gains per unit of the input. ``direction`` says
     whether the function rises, or as a factor of others, whether it makes them larger; ``pace``
-    whether it does so faster and faster; from ``levels_off`` on it hardly does. A change is at
+    whether it does so faster and faster; from ``levels_off`` on it hardly does, and at ``turns`` it
+    goes back. A change is at
     ``start``, a window goes from ``start`` to ``end``, and ``transition`` is how long the change
     takes.
     """
@@ -28,8 +30,9 @@ class Values:
     zero: Estimate | None = None
     slope: Estimate | None = None
     direction: Direction | None = None
-    pace: Literal["faster", "slower"] | None = None
+    pace: Pace | None = None
     levels_off: Estimate | None = None
+    turns: tuple[Estimate, ...] = ()
     start: Estimate | None = None
     end: Estimate | None = None
     transition: Estimate | None = None
@@ -62,12 +65,27 @@ class Gate:
 
 
 @dataclass(frozen=True)
+class Course:
+    """How a part on several inputs goes along one of them, the others being as they are.
+
+    ``more_where`` is another input, and whether it is where that is high or low that the target
+    changes more.
+    """
+
+    input: int
+    values: Values
+    more_where: tuple[int, Literal["high", "low"]] | None = None
+
+
+@dataclass(frozen=True)
 class Part:
     """A product of leaves, on sides of changes, that adds to others to make a function.
 
     ``amplitude`` is the standard deviation of its values in the target's unit, on the logarithm
     under a log warp; ``share`` its share of the variance, ``probability`` that of kernels that have
-    it; ``acts`` are the ends of the stretch outside of which it is hardly there.
+    it, ``elsewhere`` that of kernels on another scale that have one of its kind; ``acts`` are the
+    ends of the stretch outside of which it is hardly there. ``courses`` are those of a part on
+    several inputs, the strongest first; ``swings`` says whether a cycle's grow.
     """
 
     factors: tuple[Factor, ...]
@@ -76,3 +94,6 @@ class Part:
     share: float | None = None
     probability: float | None = None
     acts: tuple[Estimate, Estimate] | None = None
+    courses: tuple[Course, ...] = ()
+    swings: Literal["growing", "shrinking"] | None = None
+    elsewhere: float = 0.0

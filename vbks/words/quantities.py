@@ -6,7 +6,7 @@ import math
 
 from vbks.words.axes import Axes, Axis
 from vbks.words.estimate import Estimate
-from vbks.words.numerals import interval, rough, rounded, stated
+from vbks.words.numerals import interval, remembered, rounded, stated
 from vbks.words.time_units import YEAR, TimeUnit, chosen_unit, time_unit
 
 MOST_PERCENT = 0.5
@@ -14,6 +14,9 @@ MOST_PERCENT = 0.5
 
 LARGEST_LOGARITHM = math.log(1e6)
 """Factors are told up to a million."""
+
+AROUND = " around its level"
+"""What is said of sizes under a warp that stretches small and large targets differently."""
 
 
 def length(estimate: Estimate, axis: Axis, with_interval: bool = False) -> str:
@@ -57,9 +60,15 @@ def size(estimate: Estimate, axes: Axes) -> str:
     if axes.is_log:
         ratio = _ratio(estimate.value)
         if ratio - 1 <= MOST_PERCENT:
-            return f"± {rough(Estimate(100 * (ratio - 1)))} %"
+            return f"± {remembered(Estimate(100 * (ratio - 1)))} %"
         return f"a factor of {rounded(ratio)}"
-    return f"± {rough(estimate)}{_target_unit(axes)}"
+    return f"± {remembered(_at_level(estimate, axes))}{_target_unit(axes)}"
+
+
+def _at_level(estimate: Estimate, axes: Axes) -> Estimate:
+    """A size on the scale of a warp as one of the target around its level."""
+    is_warped = axes.warp not in ("identity", "log")
+    return estimate.times(axes.at_level) if is_warped and axes.at_level else estimate
 
 
 def _ratio(logarithm: float) -> float:
@@ -71,13 +80,14 @@ def spread(estimate: Estimate, axes: Axes) -> str:
     """A standard deviation: "about 9.1 passengers"; of factors: "about 4 %"."""
     if axes.is_log:
         return f"about {size(estimate, axes).removeprefix('± ').removeprefix('a factor of ')}"
-    return f"{stated(estimate)}{_target_unit(axes)}"
+    return f"{stated(_at_level(estimate, axes))}{_target_unit(axes)}"
 
 
 def _target_unit(axes: Axes) -> str:
-    if axes.warp != "identity":
-        return f" on the {axes.warp} scale"
-    return f" {axes.target.unit}" if axes.target.unit else ""
+    unit = f" {axes.target.unit}" if axes.target.unit else ""
+    if axes.warp == "identity":
+        return unit
+    return f"{unit}{AROUND}" if axes.at_level else f" on the {axes.warp} scale"
 
 
 def slope(estimate: Estimate, axes: Axes, axis: Axis, with_interval: bool = False) -> str:
@@ -90,11 +100,13 @@ def slope(estimate: Estimate, axes: Axes, axis: Axis, with_interval: bool = Fals
     if axes.is_log:
         ratios = rate.through(_ratio)
         return f"a factor of {stated(ratios)} {per}{interval(ratios) if with_interval else ''}"
-    steep = _steepness(rate)
+    steep = _steepness(_at_level(rate, axes))
     told = interval(steep) if with_interval else ""
-    if axes.warp != "identity":
+    if axes.warp != "identity" and not axes.at_level:
         return f"{stated(steep)} {per}{told}{_target_unit(axes)}"
-    return f"{stated(steep)}{_target_unit(axes)} {per}{told}"
+    unit = f" {axes.target.unit}" if axes.target.unit else ""
+    where = "" if axes.warp == "identity" else AROUND
+    return f"{stated(steep)}{unit} {per}{told}{where}"
 
 
 def _steepness(slope: Estimate) -> Estimate:

@@ -12,7 +12,7 @@ from vbks.words.lengthscales import is_long
 from vbks.words.multiplied import Known, parts_of
 from vbks.words.nouns import direction_of, head_of, power_name
 from vbks.words.numerals import counted
-from vbks.words.part import Part
+from vbks.words.part import Part, Values
 from vbks.words.quantities import rough_length
 from vbks.words.regions import brief_region, limits
 from vbks.words.time_units import cycle_name, time_unit
@@ -64,21 +64,30 @@ def _factors(form: Form, axes: Axes) -> list[str]:
     if isinstance(head, Cycle):
         return [_cycle(head, form, axes), *_modifiers(form, axes, head)]
     if isinstance(head, Curve):
-        return [_curve(head, axes), *_modifiers(form, axes, head)]
+        name = _together(form) if len(form.curves) > MOST_NAMES else curve_name(head, axes)
+        return [name, *_modifiers(form, axes, head)]
     if isinstance(head, Line):
         return [_line(head, axes), *_modifiers(form, axes, head)]
     return _modifiers(form, axes)
+
+
+def _together(form: Form) -> str:
+    """Curves on more inputs than are named."""
+    rough = max(curve.roughness for curve in form.curves) >= 2
+    return f"{'rough' if rough else 'smooth'} in {counted(len(form.curves))} inputs together"
 
 
 def _modifiers(form: Form, axes: Axes, head: Cycle | Curve | Line | None = None) -> list[str]:
     """Every factor but the head; a curve along a cycle is in the cycle's name."""
     along = head.input if isinstance(head, Cycle) else None
     curves = [c for c in form.curves if c is not head and c.input != along]
+    curves = [] if isinstance(head, Curve) and len(form.curves) > MOST_NAMES else curves
     return [
         *("special function" for _ in form.others),
         *(_cycle_name(cycle, axes) for cycle in form.cycles if cycle is not head),
-        *(_curve(curve, axes) for curve in curves),
+        *(curve_name(curve, axes) for curve in curves),
         *(_growth(line, axes) for line in form.lines if line is not head),
+        *([{"growing": "growth", "shrinking": "decline"}[form.swings]] if form.swings else []),
     ]
 
 
@@ -99,7 +108,8 @@ def _cycle_name(cycle: Cycle, axes: Axes) -> str:
     return f"cycle {joined} {rough_length(period, axis)}{where}"
 
 
-def _curve(curve: Curve, axes: Axes) -> str:
+def curve_name(curve: Curve, axes: Axes) -> str:
+    """A curve in a word or two: "slow drift", "rise that speeds up", "smooth in age"."""
     rough = curve.roughness >= 2
     if not axes[curve.input].is_time:
         texture = "rough" if rough else "smooth"
@@ -108,10 +118,9 @@ def _curve(curve: Curve, axes: Axes) -> str:
         return f"{texture} in {axes.name(curve.input)}"
     values = curve.values
     of_time = _of_time(curve.input, axes)
-    if values.direction:
-        noun = "rise" if values.direction == "up" else "fall"
-        pace = {"faster": " that speeds up", "slower": " that slows down", None: ""}[values.pace]
-        return f"{noun}{of_time}{pace}"
+    if values.direction and len(values.turns) < 2:
+        noun, back = ("rise", "fall") if values.direction == "up" else ("fall", "rise")
+        return f"{noun} and {back}{of_time}" if values.turns else f"{noun}{of_time}{_pace(values)}"
     scale, covered = values.lengthscale, axes[curve.input].range
     noun = "wandering" if rough else "drift"
     if scale is None or not covered:
@@ -120,6 +129,12 @@ def _curve(curve: Curve, axes: Axes) -> str:
     if share < FAST:
         return f"fast {'jitter' if rough else 'wobble'}{of_time}"
     return f"{'slow ' if share >= SLOW else ''}{noun}{of_time}"
+
+
+def _pace(values: Values) -> str:
+    if values.levels_off:
+        return " that levels off"
+    return {"faster": " that speeds up", "slower": " that slows down", None: ""}[values.pace]
 
 
 def _line(line: Line, axes: Axes) -> str:

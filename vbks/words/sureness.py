@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-LEVELS = ((0.99, "almost certainly"), (0.9, "very likely"), (0.66, "probably"))
+CERTAIN = 0.99
+"""Above this probability there is no doubt that a summary has to mention."""
+
+LEVELS = ((CERTAIN, "almost certainly"), (0.9, "very likely"), (0.66, "probably"))
 """Probabilities above which a word is used; below the last, "possibly"."""
 
 

@@ -10,6 +10,7 @@ class Detail(IntEnum):
 
     Without KERNELS the number of a probability stands alone; without LIMITS, MODULATORS or INPUTS
     the inputs of changes are named or other factors are counted, and no more is said of them.
+    COURSE has how a part goes along its most important input, COURSES along the next ones, too.
     """
 
     TRANSITION = auto()
@@ -20,9 +21,11 @@ class Detail(IntEnum):
     SCALES_OF_MODIFIERS = auto()
     SHARE = auto()
     NUMBER_INTERVALS = auto()
+    COURSES = auto()
     OUTLOOK = auto()
     SCALE = auto()
     SIZE = auto()
+    COURSE = auto()
     SLOPE = auto()
     PERIOD = auto()
     KERNELS = auto()

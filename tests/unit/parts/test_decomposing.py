@@ -14,6 +14,7 @@ from vbks.errors import DataError
 from vbks.inference.likelihoods.registry import make_likelihood
 from vbks.kernels.layout import lay_out
 from vbks.parts.decomposing import decompose
+from vbks.parts.posteriors import part_means
 from vbks.parts.sources import sources_of
 from vbks.predict.mixture import KernelMixture
 from vbks.predict.shifted_mixture import ShiftedMixture
@@ -74,6 +75,34 @@ def test_parts_of_an_exact_fit__are_those_of_dense_algebra():
         np.testing.assert_allclose(part.sd, unit.y_scale * np.sqrt(variance), atol=1e-6)
 
 
+def test_autogp_fault_of_cross_terms__is_not_ours():
+    """AutoGP.jl left cross terms of products of sums out in 2025: parts did not add up."""
+    fit = make_fit("(SE + LIN) * (PER0 + C)")
+    mixture = KernelMixture([fit], [1.0], make_data())
+    found = decompose(mixture.average, X, AXES).main
+    expected, _ = mixture.predict_f(X)
+    np.testing.assert_allclose(found.total, expected[:, 0], rtol=0, atol=1e-8)
+    source = next(iter(sources_of(mixture.average, AXES).values()))[0]
+    units = make_data().units
+    inputs = units.standardise_inputs(X)
+    cross = [place for place, term in enumerate(source.terms) if len(term.leaves) == 2]
+    assert len(cross) == 4
+    crossed = part_means(source, [[1], [2]], inputs)[0].sum(axis=0) * units.y_scale
+    assert np.abs(crossed).max() > 0.1
+
+
+def test_autogp_fault_of_the_mean__is_not_ours():
+    """AutoGP.jl added the mean of the data to every part in 2025: their sum had it many times."""
+    mixture = make_mixture("exact", ("SE + C + PER",))
+    found = decompose(mixture.average, X, AXES).main
+    expected, _ = mixture.predict_f(X)
+    np.testing.assert_allclose(found.total, expected[:, 0], rtol=0, atol=1e-8)
+    mean = make_data().units.y_mean
+    assert abs(mean) > 0.5
+    twice = [part.kind for part in found.components if abs(part.mean.mean()) > 0.5 * abs(mean)]
+    assert twice == ["level"]
+
+
 def test_cross_terms__are_parts_of_their_own():
     """A product of two sums has four functions, not two; those that repeat are one part."""
     fit = make_fit("(SE + LIN) * (PER0 + C)")
@@ -128,6 +157,32 @@ def test_parts_under_a_poisson_likelihood__are_factors_on_its_link():
     np.testing.assert_allclose(found.total, 1.0 + 0.5 * f, atol=1e-8)
     assert {part.effect for part in found.components} == {"factor"}
     np.testing.assert_allclose(found.cumulative(), np.exp(found.total), rtol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["student_t", "bernoulli"])
+def test_parts_under_other_likelihoods__add_up_on_their_link(name):
+    rows = make_data()
+    y = rows.source.y if name == "student_t" else (rows.source.y > rows.source.y.mean()) * 1.0
+    data = prepare((rows.source.X, y), standardise_targets=False).with_level(0.2, 0.7)
+    fits = [make_fit("SE + LIN * PER", "stochastic", 0.1), make_fit("OU", "stochastic", 0.1, 2)]
+    mixture = KernelMixture(fits, [0.6, 0.4], data, likelihood=make_likelihood(name))
+    found = decompose(mixture.average, X, AXES).main
+    inputs = data.units.standardise_inputs(X)
+    f = sum(p.weights @ p.marginals(inputs)[0] for p in mixture.average.posteriors)
+    np.testing.assert_allclose(found.total, 0.2 + 0.7 * f, rtol=0, atol=1e-8)
+    assert (found.rows.observed is None) == (name == "bernoulli")
+
+
+def test_sums_of_parts__have_the_moments_of_their_covariances(mixture):
+    found = decompose(mixture.average, X, AXES).main
+    num = len(found.components)
+    for count in range(num):
+        places = found.first(min(count, num - found.num_base))
+        mean, sd = found.moments(places, X)
+        total = sum(found.covariance(i, j) for i in places for j in places)
+        np.testing.assert_allclose(sd**2, np.diag(total), rtol=0, atol=1e-8)
+        np.testing.assert_allclose(mean, sum(found.components[p].mean for p in places), atol=1e-8)
+    np.testing.assert_allclose(found.cumulative_band()[:, 1], found.cumulative(), atol=1e-8)
 
 
 def test_mean_function__is_a_part_that_all_sums_begin_with():

@@ -26,7 +26,7 @@ def test_told__of_rare_parts_says_that_they_are_many():
 
 
 def test_level__is_told_in_the_units_of_the_target():
-    assert told_level(42.0, AXES).sentence.detail == (
+    assert told_level(42.0, 5.0, AXES).sentence.detail == (
         "All other parts vary around a level of load of about 42 MW."
     )
     log = Axes(AXES.inputs, AXES.target, "log")

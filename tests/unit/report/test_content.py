@@ -15,8 +15,10 @@ from vbks.selection.missing_rows import MissingRows
 def test_report__has_every_section(dated, table):
     assert isinstance(dated.outlook, Outlook) and isinstance(table.outlook, Effects)
     for report in (dated, table):
-        assert not isinstance(report.belief, Missing) and not isinstance(report.method, Missing)
+        for name in ("parts", "belief", "properties", "criticism", "method"):
+            assert not isinstance(getattr(report, name), Missing), name
         assert report.summary
+    assert not isinstance(dated.past, Missing) and "time" in table.past.reason
 
 
 def test_titles__name_columns_and_extents_dates():

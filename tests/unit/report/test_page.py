@@ -101,20 +101,30 @@ def test_page__runs_nothing_that_columns_are_called(hostile):
 
 def test_page__shows_the_reason_in_place_of_a_section(dated):
     failed = Missing("<b>no rows</b>")
-    page = page_of(replace(dated, outlook=failed, belief=failed, method=failed))
+    names = ("outlook", "parts", "belief", "properties", "criticism", "past", "method")
+    page = page_of(replace(dated, **dict.fromkeys(names, failed)))
     Reader(page)
-    assert page.count("&lt;b&gt;no rows&lt;/b&gt;") == 3
+    assert page.count("&lt;b&gt;no rows&lt;/b&gt;") == len(names)
 
 
 def test_page__has_what_the_report_says(dated):
     text = " ".join("".join(Reader(page_of(dated)).texts).split())
-    for sentence in dated.summary:
+    told = [*dated.summary, *(part.sentence for part in dated.parts.main.parts)]
+    told += [row.sentence for row in dated.properties.rows]
+    told += [dated.criticism.verdict, dated.past.sentence]
+    for sentence in told:
         assert sentence in text
     for candidate in dated.method.candidates:
         assert candidate.expression in text and candidate.reading in text
     assert "no start was finite" in text and "PER of log targets" in text
     for row in dated.outlook.forecasts:
         assert row.place in text
+
+
+def test_page__keeps_signs_on_the_line_of_their_numbers(dated):
+    text = "".join(Reader(page_of(dated)).texts)
+    assert "\u00a0%" in text and "&nbsp" not in text
+    assert not [part for part in text.split("\n") if " %" in part]
 
 
 def test_page__warns_loudly(dated):

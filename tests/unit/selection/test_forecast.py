@@ -131,11 +131,11 @@ def test_simulate__takes_inputs_of_your_own(selection):
 def test_plot__shows_the_data_their_end_and_the_bands(forecast):
     ax = forecast.plot()
     _, labels = ax.get_legend_handles_labels()
-    assert labels == ["90 %", "50 %", "median", "data", "end of the data"]
+    assert labels == ["90 %", "50 %", "median", "data", "data end"]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("month", r"sold in \$")
     data = next(line for line in ax.lines if line.get_label() == "data")
     assert len(data.get_ydata()) == 24
-    (end,) = (line for line in ax.lines if line.get_label() == "end of the data")
+    (end,) = (line for line in ax.lines if line.get_label() == "data end")
     assert end.get_xdata()[0] == pd.Timestamp("2020-12-31")
     low, high = ax.collections[0].get_datalim(ax.transData).get_points()[:, 1]
     assert low == pytest.approx(forecast.table["low_90"].min())
@@ -145,6 +145,6 @@ def test_plot__shows_the_data_their_end_and_the_bands(forecast):
 def test_plot__has_other_levels_fewer_rows_and_a_single_period(selection):
     ax = selection.forecast(1, levels=(0.75,)).plot(history=5)
     _, labels = ax.get_legend_handles_labels()
-    assert labels == ["75 %", "median", "data", "end of the data"]
+    assert labels == ["75 %", "median", "data", "data end"]
     assert len(next(line for line in ax.lines if line.get_label() == "data").get_ydata()) == 5
     assert len(ax.collections[0].get_segments()) == 1

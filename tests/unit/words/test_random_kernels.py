@@ -8,7 +8,20 @@ from datetime import date, datetime
 import pytest
 from support.strategies import BUILT_IN, random_expression
 
-from vbks.words import Axes, Axis, Estimate, Factor, Part, Target, Values, describe, parts_of, read
+from vbks.words import (
+    Axes,
+    Axis,
+    Course,
+    Estimate,
+    Factor,
+    Part,
+    Target,
+    Values,
+    describe,
+    parts_of,
+    read,
+)
+from vbks.words.summaries import summarise
 
 FAMILIES = (*BUILT_IN, "SE", "PER", "LIN", "LIN")
 NUM_EXPRESSIONS = 5_000
@@ -43,6 +56,20 @@ def test_random_kernels__have_a_reading_with_nothing_but_names(seed, breaches):
         assert set(breaches(text, is_sentence=False)) <= {"more than sixty words"}, text
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_random_parts__have_a_summary_that_reads_as_english(seed, breaches):
+    rng = random.Random(seed)
+    for _ in range(150):
+        num_inputs = rng.choice((1, 1, 2, 4))
+        axes = random_axes(rng, num_inputs)
+        parts = parts_of(random_expression(rng, 6, FAMILIES, num_inputs), num_inputs)
+        told = [with_values(rng, part, axes) for part in parts[:5]]
+        found = summarise(told, axes, rng.choice((None, 0.98)))
+        assert 1 <= len(found) <= 5
+        for text in found:
+            assert not breaches(text), text
+
+
 def random_axes(rng: random.Random, num_inputs: int) -> Axes:
     axes = tuple(random_axis(rng, number) for number in range(num_inputs))
     target = Target(rng.choice(("", "passengers", "CO2_level")), rng.choice((None, "ppm", "MW")))
@@ -70,7 +97,29 @@ def with_values(rng: random.Random, part: Part, axes: Axes) -> Part:
     gates = tuple(replace(g, values=random_values(rng, axes[g.input])) for g in part.gates)
     acts = (Estimate(3.0), Estimate(9.0)) if rng.random() < 0.2 else None
     share, probability = rng.choice((None, rng.random())), rng.choice((None, rng.random(), 1.0))
-    return Part(factors, gates, random_size(rng), share, probability, acts)
+    return Part(
+        factors,
+        gates,
+        random_size(rng),
+        share,
+        probability,
+        acts,
+        courses=random_courses(rng, axes) if len(axes.inputs) > 1 else (),
+        swings=rng.choice((None, "growing", "shrinking")),
+        elsewhere=rng.choice((0.0, 0.0, 0.19)),
+    )
+
+
+def random_courses(rng: random.Random, axes: Axes) -> tuple[Course, ...]:
+    numbers = rng.sample(range(1, len(axes.inputs) + 1), rng.choice((0, 1, 2)))
+    return tuple(
+        Course(
+            number,
+            replace(random_values(rng, axes[number]), direction=rng.choice(("up", "down"))),
+            rng.choice((None, (1, "low"), (2, "high"))),
+        )
+        for number in numbers
+    )
 
 
 def random_values(rng: random.Random, axis: Axis) -> Values:
@@ -88,10 +137,16 @@ def random_values(rng: random.Random, axis: Axis) -> Values:
         direction=rng.choice((None, None, "up", "down")),
         pace=rng.choice((None, None, "faster", "slower")),
         levels_off=random_place(rng, axis) if rng.random() < 0.2 else None,
+        turns=random_turns(rng, axis) if rng.random() < 0.3 else (),
         start=start,
         end=end,
         transition=random_size(rng),
     )
+
+
+def random_turns(rng: random.Random, axis: Axis) -> tuple[Estimate, ...]:
+    found = [random_place(rng, axis) for _ in range(rng.choice((1, 2)))]
+    return tuple(sorted((turn for turn in found if turn), key=lambda turn: turn.value))
 
 
 def random_size(rng: random.Random) -> Estimate | None:

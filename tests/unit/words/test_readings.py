@@ -57,7 +57,7 @@ def test_read__is_a_list_of_short_readings(expression, known, text):
             ["age", "water"],
             "smooth in age below a threshold in water, level above a threshold in water",
         ),
-        ("SE", list("abcde"), "smooth in a × smooth in b × smooth in c × two more factors"),
+        ("SE", list("abcde"), "smooth in five inputs together"),
     ],
 )
 def test_read__has_the_names_of_columns(expression, names, text):

@@ -46,7 +46,7 @@ def curve_figure(curve: Curve, size: Size, label: str) -> Markup:
         svg.band(at, inside.y(lower), inside.y(upper), "inner"),
         svg.polyline(at, inside.y(median), "middle"),
         svg.dots(inside.x(x), inside.y(y), "data" if len(x) <= 400 else "data many"),
-        *_end(inside, curve.end, size),
+        *end_marks(inside, curve.end),
         _pointer(inside),
     ]
     return svg.figure((size.width, size.height), label, parts, data_hover=_hover(curve, inside))
@@ -59,7 +59,7 @@ def series_figure(series: Series, size: Size, label: str, zero: bool = True) -> 
     inside = frame(
         size,
         Axis(series.input, *covering(grid, margin=0.0), series.kind),
-        Axis(series.target, *covering(low, high, mean)),
+        Axis(series.target, *covering(low, high, mean), series.target_kind),
         y_ticks=4,
     )
     at = inside.x(grid)
@@ -67,7 +67,7 @@ def series_figure(series: Series, size: Size, label: str, zero: bool = True) -> 
     if zero and inside.y.low < series.zero < inside.y.high:
         place = float(inside.y(series.zero))
         parts.append(svg.line(inside.x.start, place, inside.x.end, place, "axis"))
-    parts += [svg.polyline(at, inside.y(mean), "middle"), *_end(inside, series.end, size)]
+    parts += [svg.polyline(at, inside.y(mean), "middle"), *end_marks(inside, series.end)]
     return svg.figure((size.width, size.height), label, parts)
 
 
@@ -78,14 +78,14 @@ def _room(y: Array, low: Array, high: Array) -> tuple[float, float]:
     return covering(y, bands)
 
 
-def _end(inside: Frame, end: float | None, size: Size) -> list[Markup]:
+def end_marks(inside: Frame, end: float | None) -> list[Markup]:
     """A line where the data end, which says so."""
     if end is None or not inside.x.low < end < inside.x.high:
         return []
     place = float(inside.x(end))
     return [
         svg.line(place, inside.y.end, place, inside.y.start, "end"),
-        svg.text(place - 5, inside.y.end + 10, "data end", text_anchor="end", class_="note"),
+        svg.text(place, inside.y.end - 4, "data end", text_anchor="end", class_="note"),
     ]
 
 

@@ -31,8 +31,9 @@ and the page shows the one that fits."""
 SMALL = Size(336, 170)
 """For pictures beside a text."""
 
-TOP, BOTTOM, RIGHT = 24.0, 40.0, 10.0
-"""Pixels around the inside for the name of the upright axis, the lower axis, and half a label."""
+TOP, BOTTOM, RIGHT = 30.0, 40.0, 10.0
+"""Pixels around the inside: for the name of the upright axis and a note, for the lower axis, and
+for half a label."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def frame(size: Size, x: Axis, y: Axis, y_ticks: int = 5) -> Frame:
     right = size.width - RIGHT
     lower = Scale(x.low, x.high, left, right, x.kind)
     room = int((right - left) // TICK_ROOM)
-    parts = [svg.text(0, 12, shortened(y.name, size.width), class_="name")]
+    parts = [svg.text(0, 11, shortened(y.name, size.width), class_="name")]
     for value, label in ticks:
         place = float(upright(value))
         parts += [
@@ -75,7 +76,7 @@ def frame(size: Size, x: Axis, y: Axis, y_ticks: int = 5) -> Frame:
         parts += [
             svg.line(place, bottom, place, bottom + 4, "axis"),
             svg.text(
-                _within(place, label, size.width), bottom + 17, label,
+                within(place, label, size.width), bottom + 17, label,
                 text_anchor="middle", class_="tick",
             ),
         ]  # fmt: skip
@@ -98,7 +99,7 @@ def shortened(name: str, room: float) -> str:
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
-def _within(place: float, label: str, width: float) -> float:
+def within(place: float, label: str, width: float) -> float:
     """The middle of a label, moved so that it does not leave the figure."""
     half = 0.5 * CHARACTER * len(label)
     return min(max(place, half), width - half)

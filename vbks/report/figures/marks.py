@@ -8,8 +8,8 @@ from markupsafe import Markup
 from vbks.report.figures import svg
 from vbks.report.figures.frame import Axis, Size, frame
 from vbks.report.figures.scales import covering
-from vbks.report.sections.belief import History
 from vbks.report.sections.effects import Compared
+from vbks.report.values import Lines
 
 BAR = Size(100.0, 6.0)
 """A bar is stretched to the width that the page has for it."""
@@ -50,17 +50,19 @@ def probability_bar(probability: float) -> Markup:
     )  # fmt: skip
 
 
-def history_figure(history: History, size: Size, label: str) -> Markup:
-    """Lines of probabilities against what was seen, each with a style of its own."""
-    seen = np.asarray(history.seen)
-    is_share = float(seen.max()) <= 1.0
+def lines_figure(lines: Lines, size: Size, label: str) -> Markup:
+    """Lines from zero on, each with a style of its own."""
+    x = np.asarray(lines.x)
+    is_share = lines.target_kind == "probability"
+    most = 1.02 if is_share else 1.05 * max(max(own) for own in lines.values)
+    first = 0.0 if lines.kind == "probability" else float(x.min())
     inside = frame(
         size,
-        Axis(history.axis, 0.0, float(seen.max()), "probability" if is_share else "number"),
-        Axis("probability", 0.0, 1.02, "probability"),
+        Axis(lines.input, first, float(x.max()), lines.kind),
+        Axis(lines.target, 0.0, most, lines.target_kind),
     )
-    lines = [
-        svg.polyline(inside.x(seen), inside.y(np.asarray(own)), f"series s{number}")
-        for number, own in enumerate(history.probabilities)
+    drawn = [
+        svg.polyline(inside.x(x), inside.y(np.asarray(own)), f"series s{number}")
+        for number, own in enumerate(lines.values)
     ]
-    return svg.figure((size.width, size.height), label, [inside.background, *lines])
+    return svg.figure((size.width, size.height), label, [inside.background, *drawn])

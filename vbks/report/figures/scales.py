@@ -16,8 +16,9 @@ from vbks.arrays import Array
 from vbks.data.times import EPOCH
 from vbks.words.numerals import fixed, trimmed
 
-AxisKind = Literal["number", "date", "year", "probability"]
-"""What numbers of an axis are: plain, days since 1970, years of the calendar, or shares of one."""
+AxisKind = Literal["number", "date", "year", "probability", "factor"]
+"""What numbers of an axis are: plain, days since 1970, years of the calendar, shares of one, or
+what others are multiplied by."""
 
 STEPS = [1, 2, 2.5, 5, 10]
 """Leading digits of the distance between ticks."""
@@ -64,6 +65,8 @@ class Scale:
             return [trimmed(f"{value:.2f}") for value in values]
         if self.kind == "probability":
             return [f"{100 * value:.3g} %" for value in values]
+        if self.kind == "factor":
+            return [f"× {label}" for label in numbers_alike(values)]
         return numbers_alike(values)
 
     def _dates(self, most: int) -> list[tuple[float, str]]:

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vbks.errors import DataError
 from vbks.report.labels import Labels, told_candidate
-from vbks.report.values import Numbers, numbers
+from vbks.report.values import Lines, numbers
+from vbks.selection.plot_data import trace_of
 from vbks.selection.record import SelectionRecord
 from vbks.words.numerals import counted, percent
 
@@ -35,16 +37,6 @@ class BeliefRow:
 
 
 @dataclass(frozen=True)
-class History:
-    """Probabilities of the kernels that have led, against rows or steps that were seen."""
-
-    axis: str
-    seen: Numbers
-    names: tuple[str, ...]
-    probabilities: tuple[Numbers, ...]
-
-
-@dataclass(frozen=True)
 class Belief:
     """Sentences about the belief, the most probable kernels, and how many others there are."""
 
@@ -52,7 +44,7 @@ class Belief:
     rows: tuple[BeliefRow, ...]
     num_others: int
     others: float
-    history: History | None = None
+    history: Lines | None = None
 
 
 def belief_of(record: SelectionRecord, labels: Labels) -> Belief:
@@ -96,15 +88,22 @@ def _sentences(rows: tuple[BeliefRow, ...], num_others: int, others: float) -> t
     return tuple(filter(None, (first, second, third)))
 
 
-def _history(record: SelectionRecord) -> History | None:
-    """The belief as rows came in, where the fit has kept it."""
-    trace = record.trace
-    if trace is None or len(trace) < 2:
+def _history(record: SelectionRecord) -> Lines | None:
+    """The belief as rows came in, or with the steps of training, where the fit has kept it."""
+    try:
+        trace = trace_of(record)
+    except DataError:  # no trace was asked for
+        return None
+    if len(trace) < 2:
         return None
     led = trace.max().sort_values(ascending=False, kind="stable").index[:MOST_LINES]
-    return History(
-        "share of the rows seen",
+    of_steps = trace.index.name == "step"
+    return Lines(
+        "steps of training" if of_steps else "share of the rows seen",
+        "probability",
         numbers(np.asarray(trace.index, float)),
         tuple(name if warp == "identity" else f"{name}, {warp}" for name, warp in led),
         tuple(numbers(trace[pair].to_numpy()) for pair in led),
+        "number" if of_steps else "probability",
+        "probability",
     )

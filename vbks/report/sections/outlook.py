@@ -18,8 +18,12 @@ from vbks.words.numerals import decimals_for, fixed
 GRID_POINTS = 600
 """A curve is drawn at this many places: more than there are pixels on most figures."""
 
-MOST_TOLD = 600
+MOST_TOLD = 1000
 """Up to this many rows have a place of their own under the pointer."""
+
+LEAST_MARKS = 100
+"""Rows and forecasts in even steps are joined by lines if there are this many: values are asked for
+at these steps, and bands that breathe between them say nothing. Of fewer, a curve is drawn."""
 
 SEASONS = 2
 """A forecast has at least this many seasons, or a share `AFTER` of the rows, whichever is more."""
@@ -48,9 +52,12 @@ class Forecast:
 
 @dataclass(frozen=True)
 class Outlook:
-    """The curve over data and forecast, a sentence, and a table of what comes."""
+    """The curve over data and forecast, sentences, and a table of what comes."""
 
     sentence: str
+    """What the picture shows."""
+    forecast: str
+    """What is expected where the picture ends."""
     curve: Curve
     forecasts: tuple[Forecast, ...]
     num_forecasts: int
@@ -66,9 +73,13 @@ def outlook_of(record: SelectionRecord, labels: Labels) -> Outlook:
     X, y = rows_of(record, MOST_ROWS)
     x = X[:, 0]
     begin, end = labels.ends[0]
-    later, step = _ahead(record, x, end)
-    marks = np.union1d(x if len(x) <= MOST_TOLD else [], later)
-    grid = np.union1d(np.linspace(begin, later[-1], GRID_POINTS), marks)
+    later, step = places_ahead(record, x, end)
+    step = labels.year_step or step
+    is_marked = len(x) <= MOST_TOLD
+    marks = np.union1d(x if is_marked else [], later)
+    grid = marks
+    if not (step and is_marked and len(marks) >= LEAST_MARKS):
+        grid = np.union1d(np.linspace(begin, later[-1], GRID_POINTS), marks)
     found = quantiles_at(record, grid)
     low, lower, median, upper, high = (numbers(own) for own in found.T)
     places = np.searchsorted(grid, marks)
@@ -88,11 +99,19 @@ def outlook_of(record: SelectionRecord, labels: Labels) -> Outlook:
         for place, row in zip(later, rows, strict=True)
     )
     decimals = decimals_for(float(np.ptp(y)) or 1.0, 3)
-    sentence = _sentence(forecasts[-1], labels, decimals)
-    return Outlook(sentence, curve, forecasts[:MOST_LISTED], len(forecasts), step, decimals)
+    after = _after(len(forecasts), step, labels.place(end))
+    return Outlook(
+        f"The data, and what is expected {after} if all goes on as it did.",
+        _forecast(forecasts[-1], after, labels, decimals),
+        curve,
+        forecasts[:MOST_LISTED],
+        len(forecasts),
+        step,
+        decimals,
+    )
 
 
-def _ahead(record: SelectionRecord, x: Array, end: float) -> tuple[Array, str]:
+def places_ahead(record: SelectionRecord, x: Array, end: float) -> tuple[Array, str]:
     """Places beyond the data, at the steps of the rows if these are even, and the step in words."""
     num = max(1, round(AFTER * record.num_rows))
     try:
@@ -109,9 +128,17 @@ def quantiles_at(record: SelectionRecord, x: Array) -> Array:
     return np.asarray(record.mixture.predict_quantiles(x[:, np.newaxis], LEVELS))
 
 
-def _sentence(last: Forecast, labels: Labels, decimals: int) -> str:
+def _after(num: int, step: str, end: str) -> str:
+    """How far the forecast goes, in words."""
+    if step[:1].isalpha():
+        return f"in the {num} {step}s after {end}" if num > 1 else f"in the {step} after {end}"
+    return f"in the {num} steps after {end}" if step else f"after {end}"
+
+
+def _forecast(last: Forecast, after: str, labels: Labels, decimals: int) -> str:
     low, median, high = (fixed(own, decimals) for own in (last.low, last.median, last.high))
     return (
-        f"At {last.place}, where the picture ends, the forecast of {labels.target} is {median}; "
-        f"with 90 % probability it will lie between {low} and {high}."
+        f"The forecast of {labels.target_name} for {last.place}, the last {after}, is "
+        f"{labels.with_unit(median)}; with 90 % probability it will lie between {low} and "
+        f"{labels.with_unit(high)}."
     )

@@ -3,9 +3,9 @@ import re
 import numpy as np
 
 from vbks.report.figures.frame import WIDE, Size
-from vbks.report.figures.marks import compared_figure, history_figure, probability_bar
-from vbks.report.sections.belief import History
+from vbks.report.figures.marks import compared_figure, lines_figure, probability_bar
 from vbks.report.sections.effects import Compared
+from vbks.report.values import Lines
 
 
 def test_compared__has_a_dot_and_a_whisker_for_each_row():
@@ -29,9 +29,12 @@ def test_bar__is_as_long_as_the_probability():
     assert widths == ["100", "25"]
 
 
-def test_history__has_a_line_of_its_own_style_for_each_kernel():
-    history = History("share of the rows seen", (0.5, 1.0), ("SE", "LIN"), ((0.2, 0.9), (0.8, 0.1)))
-    figure = str(history_figure(history, WIDE, "belief"))
+def test_lines__have_a_style_of_their_own_each():
+    history = Lines(
+        "rows", "probability", (0.5, 1.0), ("SE", "LIN"), ((0.2, 0.9), (0.8, 0.1)),
+        "probability", "probability",
+    )  # fmt: skip
+    figure = str(lines_figure(history, WIDE, "belief"))
     lines = dict(re.findall(r'd="M[\d.]+ [\d.]+L[\d.]+ ([\d.]+)" class="series (s\d)"', figure))
     assert {name for name in lines.values()} == {"s0", "s1"}
     ends = {name: float(y) for y, name in lines.items()}

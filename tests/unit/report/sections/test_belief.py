@@ -46,4 +46,4 @@ def test_history__is_there_if_the_fit_has_kept_one(dated):
     selection = make_dated(trace=trace)
     history = belief_of(selection, labels_of(selection)).history
     assert history.names == ("SE", "SE * PER, log")
-    np.testing.assert_array_equal(history.probabilities, trace.to_numpy().T)
+    np.testing.assert_array_equal(history.values, trace.to_numpy().T)
