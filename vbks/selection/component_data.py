@@ -12,7 +12,8 @@ from vbks.data.sources import Values
 from vbks.data.times import instants
 from vbks.errors import DataError
 from vbks.parts.components import NORMAL_90, Component, Decomposition
-from vbks.selection.components import components_of
+from vbks.parts.decomposing import MOST_ROWS
+from vbks.selection.components import components_at
 from vbks.selection.new_inputs import read_new_inputs
 from vbks.selection.plot_data import grid_beyond
 from vbks.selection.record import SelectionRecord
@@ -73,7 +74,7 @@ class PartPictures:
 
 
 def part_pictures(
-    record: SelectionRecord, X: Any, num_parts: int, warp: str | None
+    record: SelectionRecord, X: Any = None, num_parts: int = 6, warp: str | None = None
 ) -> PartPictures:
     """Pictures of the parts under a warp, or under the most probable one."""
     if num_parts < 1:
@@ -84,12 +85,14 @@ def part_pictures(
             f"X can be drawn over one input, and there are {record.num_inputs}. Leave it out to "
             "see each part over its inputs, or call components(X)."
         )
-    rows, _ = record.rows.source.sample(MOST_RANGE_ROWS, np.random.default_rng(0))
-    inputs = grid_beyond(rows[:, 0], NUM_PLACES)[:, np.newaxis] if alone else None
     if X is not None:
         inputs = read_new_inputs(record, X)
         inputs = inputs[np.argsort(inputs[:, 0], kind="stable")]
-    found = components_of(record, inputs)
+    else:
+        inputs, _ = record.rows.source.sample(MOST_ROWS, np.random.default_rng(0))
+        if alone:
+            inputs = grid_beyond(inputs[:, 0], NUM_PLACES)[:, np.newaxis]
+    found = components_at(record, inputs)
     own = found.main if warp is None else found.of_warp(warp)
     drawer = _Pictures(record, own)
     most = max(1, len(own.components) - own.num_base)
@@ -100,10 +103,6 @@ def part_pictures(
         drawer.unit_name,
         drawer.shown(own.rows.X[:, :1].max(axis=0), 0)[0] if alone else None,
     )
-
-
-MOST_RANGE_ROWS = 100_000
-"""The range of the only input is that of at most this many rows."""
 
 
 @dataclass(frozen=True, eq=False)
