@@ -258,7 +258,12 @@ class _Decomposer:
     @cached_property
     def _fitted(self) -> Array:
         """Means of the parts at the rows: [P, N]."""
-        return self._with_offset(self.parts.means(self._rows.arrays()[0]))
+        means = self.parts.averaged(self._component_means, len(self._rows_X))
+        return self._with_offset(means)
+
+    @cached_property
+    def _component_means(self) -> list[Array]:
+        return self.parts.component_means(self._rows.arrays()[0])
 
     @cached_property
     def _held_out(self) -> Array:
@@ -276,4 +281,4 @@ class _Decomposer:
 
     @cached_property
     def _amplitudes(self) -> list[tuple[Array, Array]]:
-        return list(self.parts.amplitudes(self._rows.arrays()[0]))
+        return list(self.parts.amplitudes(self._component_means))

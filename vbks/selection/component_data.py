@@ -11,6 +11,7 @@ from vbks.arrays import Array
 from vbks.data.sources import Values
 from vbks.data.times import instants
 from vbks.errors import DataError
+from vbks.parts.axes import split_unit
 from vbks.parts.components import NORMAL_90, Component, Decomposition
 from vbks.parts.decomposing import MOST_ROWS
 from vbks.selection.components import components_at
@@ -25,7 +26,10 @@ PLACES_OF_MANY = 60
 """And at this many places of each of several inputs."""
 
 MOST_INPUTS = 3
-"""A part on more inputs than this is drawn over the first of them."""
+"""A part on more inputs than this is drawn over those that move it most."""
+
+LEAST_PROBABILITY = 0.01
+"""Parts that are less probable are not drawn."""
 
 ENDS = (0.01, 0.99)
 """Parts are drawn between these quantiles of several inputs, so that no outlier stretches them."""
@@ -95,7 +99,8 @@ def part_pictures(
     found = components_at(record, inputs)
     own = found.main if warp is None else found.of_warp(warp)
     drawer = _Pictures(record, own)
-    most = max(1, len(own.components) - own.num_base)
+    parts = own.components[: -own.num_base] or own.components[-1:]
+    most = sum(part.probability >= LEAST_PROBABILITY for part in parts) or 1
     return PartPictures(
         tuple(drawer.part(place) for place in range(min(num_parts, most))),
         own.rows.targets,
@@ -115,7 +120,7 @@ class _Pictures:
         """What parts are measured in."""
         name = self.record.target_name or "target"
         if self.own.effect == "factor":
-            return f"factor of {name}"
+            return f"factor of {split_unit(name)[0]}"
         return name if self.own.axes.warp == "identity" else f"{self.own.axes.warp} of {name}"
 
     def part(self, place: int) -> PartPicture:
@@ -123,7 +128,8 @@ class _Pictures:
         part = self.own.components[place]
         alone = self.record.num_inputs == 1
         num = place + 1 if place < len(self.own.components) - self.own.num_base else 0
-        dims = (0,) if alone else part.places[:MOST_INPUTS]
+        told = [course.input - 1 for course in part.part.courses]
+        dims = (0,) if alone else tuple(dict.fromkeys((*told, *part.places)))[:MOST_INPUTS]
         return PartPicture(
             f"{part.reading} ({100 * part.probability:.0f} %)",
             tuple(self._curve(place, part, dim) for dim in dims),

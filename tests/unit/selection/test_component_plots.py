@@ -27,7 +27,7 @@ def test_one_input__has_the_part_the_fit_and_what_is_left(dated):
     first, fit, left = rows[0]
     assert "%" in first.get_title(loc="left")
     assert first.get_ylabel() == "factor of sold" and fit.get_ylabel() == "sold"
-    assert left.get_ylabel() == "sold, left over"
+    assert left.get_ylabel() == "left over"
     assert [ax.get_xlabel() for ax in rows[-1]] == ["month"] * 3
     assert isinstance(first.xaxis.get_major_formatter(), ConciseDateFormatter)
     labels = first.get_legend_handles_labels()[1]
