@@ -78,9 +78,16 @@ class MatchedParts:
 
     def means(self, X: Array) -> Array:
         """Means of the parts at standardised inputs, on the scale of the warp: [P, N]."""
-        found = np.zeros((len(self), len(X)))
-        for source, groups in self.pairs():
-            means = part_means(source, list(groups.values()), X)
+        return self.averaged(self.component_means(X), len(X))
+
+    def component_means(self, X: Array) -> list[Array]:
+        """Means of the parts [S, G, N] of the components of each source that has any."""
+        return [part_means(source, list(groups.values()), X) for source, groups in self.pairs()]
+
+    def averaged(self, component_means: Sequence[Array], num_rows: int) -> Array:
+        """The average of means of components, on the scale of the warp: [P, N]."""
+        found = np.zeros((len(self), num_rows))
+        for (source, groups), means in zip(self.pairs(), component_means, strict=True):
             found[list(groups)] += np.einsum("s,sgn->gn", source.weights / self.weight, means)
         return self.restored(found)
 
@@ -130,12 +137,11 @@ class MatchedParts:
                 total += (weights * found[first].T) @ found[second]
         return np.asarray((total - np.outer(*means)) * self.units.y_scale**2)
 
-    def amplitudes(self, X: Array) -> Iterator[tuple[Array, Array]]:
+    def amplitudes(self, component_means: Sequence[Array]) -> Iterator[tuple[Array, Array]]:
         """For each part its standard deviation over inputs in each component, and their weights."""
         sizes: list[list[Array]] = [[] for _ in self.kinds]
         weights: list[list[Array]] = [[] for _ in self.kinds]
-        for source, groups in self.pairs():
-            means = part_means(source, list(groups.values()), X)
+        for (source, groups), means in zip(self.pairs(), component_means, strict=True):
             for row, place in enumerate(groups):
                 sizes[place].append(self.units.y_scale * means[:, row].std(axis=-1))
                 weights[place].append(source.weights)

@@ -12,7 +12,7 @@ import pandas as pd
 from vbks.arrays import Array
 from vbks.errors import DataError
 from vbks.parts.contributions import Contribution
-from vbks.words import Axes, Part, Sentence
+from vbks.words import Axes, Part, Sentence, Values
 from vbks.words.summaries import summarise
 
 NORMAL_90 = 1.6448536269514722
@@ -132,6 +132,8 @@ class Decomposition:
     """What sums of parts are in the units of the target."""
     posterior: Posterior = field(repr=False)
     """The joint posterior of the parts at any inputs."""
+    trend: Values | None = None
+    """How its lines and curves along time, or the only input, go together."""
 
     @property
     def num_base(self) -> int:
@@ -179,7 +181,7 @@ class Decomposition:
         """Three to five sentences on the parts that are probably there."""
         last = [part.contribution.r2 for part in self.components[: -self.num_base]]
         parts = [part.part for part in self.components if part.kind not in BASES]
-        return summarise(parts, self.axes, last[-1] if last else None)
+        return summarise(parts, self.axes, last[-1] if last else None, self.trend)
 
     def first(self, num_parts: int | None = None) -> list[int]:
         """Places of the first parts, or of all, and of the base."""

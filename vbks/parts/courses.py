@@ -13,7 +13,7 @@ from vbks.parts.averaging import MatchedParts
 from vbks.parts.kinds import Kind
 from vbks.parts.posteriors import curve_moments
 from vbks.parts.shapes import SURE, Shape, shape_of
-from vbks.words import Course, Estimate, Part, Values
+from vbks.words import Axes, Course, Estimate, Part, Values
 from vbks.words.form import ROUGHNESS
 
 More: TypeAlias = tuple[int, Literal["high", "low"]]
@@ -54,7 +54,7 @@ def with_courses(parts: MatchedParts, place: int, X: Array) -> Part:
     part, kind = parts.parts[place], parts.kinds[place]
     if part.gates or not kind.inputs or parts.probabilities[place] < LEAST_PROBABLE:
         return part
-    follower = _Follower(parts, place, X)
+    follower = _Follower(parts, (place,), X)
     if kind.head == "cycle":
         return replace(part, swings=_swings(follower, kind))
     if kind.head not in ("curve", "trend"):
@@ -64,6 +64,23 @@ def with_courses(parts: MatchedParts, place: int, X: Array) -> Part:
         shape = follower.shape(number - 1, X[:1], ALONE)
         return part if shape is None else _with_shape(part, number, shape, follower.reach(number))
     return replace(part, courses=_courses(follower, kind, X))
+
+
+def trend_of(parts: MatchedParts, axes: Axes, X: Array) -> Values | None:
+    """How all lines and curves along time, or the only input, go together; None if they do not."""
+    main = axes.main
+    if not (axes[main].is_time or len(axes.inputs) == 1):
+        return None
+    places = tuple(
+        place
+        for place, kind in enumerate(parts.kinds)
+        if kind.head in ("curve", "trend") and kind.inputs == (main,) and not kind.gates
+    )
+    if not places:
+        return None
+    follower = _Follower(parts, places, X)
+    shape = follower.shape(main - 1, X[:1], ALONE)
+    return None if shape is None else _values(shape, follower.reach(main))
 
 
 def _swings(follower: _Follower, kind: Kind) -> Literal["growing", "shrinking"] | None:
@@ -92,10 +109,10 @@ def _swings(follower: _Follower, kind: Kind) -> Literal["growing", "shrinking"] 
 
 @dataclass(frozen=True, eq=False)
 class _Follower:
-    """A part as it goes along inputs, counted from 0, of rows [N, D] in the user's units."""
+    """The sum of parts as it goes along inputs, counted from 0, of rows [N, D] of the data."""
 
     parts: MatchedParts
-    place: int
+    places: tuple[int, ...]
     X: Array
 
     def shape(self, dim: int, rows: Array, most: int) -> Shape | None:
@@ -118,12 +135,15 @@ class _Follower:
         return float(np.ptp(self.X[:, number - 1]))
 
     def moments(self, inputs: Array) -> tuple[Array, Array]:
-        """Mean [G] and covariance [G, G] of the part at inputs [R, G, D], averaged over R.
+        """Mean [G] and covariance [G, G] of the sum at inputs [R, G, D], averaged over R.
 
-        They are those of the kernels that have the part.
+        They are those of the kernels that have one of the parts.
         """
-        own = [(source, groups[self.place]) for source, groups in self.parts.pairs()
-               if self.place in groups]  # fmt: skip
+        terms = (
+            (source, [term for place in self.places for term in groups.get(place, [])])
+            for source, groups in self.parts.pairs()
+        )
+        own = [(source, group) for source, group in terms if group]
         units = self.parts.units
         R, G, D = inputs.shape
         points = units.standardise_inputs(inputs.reshape(-1, D)).reshape(R, G, D)

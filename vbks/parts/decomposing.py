@@ -16,7 +16,7 @@ from vbks.parts.across_warps import with_belief_elsewhere
 from vbks.parts.averaging import REST, MatchedParts, Moments, matched
 from vbks.parts.components import Component, Components, Decomposition, Rows
 from vbks.parts.contributions import Contribution, acts, contributions, order_of
-from vbks.parts.courses import with_courses
+from vbks.parts.courses import trend_of, with_courses
 from vbks.parts.held_out import held_out_means
 from vbks.parts.scale import Scale, scale_of
 from vbks.parts.sources import Source, sources_of
@@ -111,6 +111,7 @@ class _Decomposer:
             Rows(self._rows_X, self._targets, self._fitted[self._places], self._observed),
             self.scale.response,
             _Posterior(self.parts, self.mean, tuple(self._places)),
+            trend_of(self.parts, self.axes, self._rows_X),
         )
 
     def _component(self, place: int, moments: Moments) -> Component:
@@ -239,6 +240,8 @@ class _Decomposer:
     @cached_property
     def _observed(self) -> Array | None:
         """Targets on the scale where parts add up, if they are on it."""
+        if self._likelihood.has_identity_link and not self.scale.is_warp:
+            return self._targets
         if not self.scale.is_warp:
             return None
         return self._rows.units.warp.forward(self._rows_y) + self._offset
@@ -255,7 +258,12 @@ class _Decomposer:
     @cached_property
     def _fitted(self) -> Array:
         """Means of the parts at the rows: [P, N]."""
-        return self._with_offset(self.parts.means(self._rows.arrays()[0]))
+        means = self.parts.averaged(self._component_means, len(self._rows_X))
+        return self._with_offset(means)
+
+    @cached_property
+    def _component_means(self) -> list[Array]:
+        return self.parts.component_means(self._rows.arrays()[0])
 
     @cached_property
     def _held_out(self) -> Array:
@@ -273,4 +281,4 @@ class _Decomposer:
 
     @cached_property
     def _amplitudes(self) -> list[tuple[Array, Array]]:
-        return list(self.parts.amplitudes(self._rows.arrays()[0]))
+        return list(self.parts.amplitudes(self._component_means))

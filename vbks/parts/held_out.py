@@ -26,6 +26,10 @@ NUM_SAMPLES = 12
 more components hardly change them."""
 
 
+MANY_ROWS, FEW_SAMPLES = 400, 4
+"""Of more rows, about so many components do: each takes time that grows with the cube."""
+
+
 def held_out_means(parts: MatchedParts, rows: TrainingData, likelihood: Likelihood) -> Array:
     """Means of the parts [P, N] at rows of the data, each without those of its block.
 
@@ -34,8 +38,9 @@ def held_out_means(parts: MatchedParts, rows: TrainingData, likelihood: Likeliho
     X, _ = rows.arrays()
     blocks = np.array_split(np.argsort(X[:, 0], kind="stable"), min(NUM_FOLDS, len(X)))
     found = np.zeros((len(parts), len(X)))
+    most = NUM_SAMPLES if len(X) <= MANY_ROWS else FEW_SAMPLES
     for source, groups in parts.pairs():
-        own = np.arange(max(1, round(NUM_SAMPLES * source.weight / parts.weight)))
+        own = np.arange(max(1, round(most * source.weight / parts.weight)))
         own = own[: len(source.places)]
         weights = source.weights / source.weights[own].sum() * source.weight / parts.weight
         leave_out = _exact if source.fit.bound == "exact" else _sparse

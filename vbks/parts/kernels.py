@@ -132,9 +132,7 @@ class TermKernels:
 
     def _long(self, own: TermLeaf, distances: Array) -> Array:
         """The long waves of a leaf at unit scale: [S, ...]."""
-        ones = [1] * distances.ndim
-        values = {name: x.reshape(-1, *ones) for name, x in own.values(self.theta).items()}
-        return long_waves(own.leaf.family, distances, values, own.limit)
+        return long_waves(own.leaf.family, distances, own.values(self.theta), own.limit)
 
     @cached_property
     def _parted(self) -> list[TermLeaf]:

@@ -26,6 +26,13 @@ Groups = Sequence[Sequence[int]]
 """For each part the places of its terms."""
 
 
+FEWEST = 3
+"""Of large matrices at least so many components of a kernel have variances of their own."""
+
+MOST_STEPS = 10_000_000_000
+"""Steps of arithmetic for variances of one kernel: some seconds."""
+
+
 def part_means(source: Source, groups: Groups, X: Array) -> Array:
     """Means of the parts [S, G, N] of each component at standardised inputs [N, D]."""
     (means,) = _in_blocks(source, groups, X, lambda piece, block: (piece.means(block),))
@@ -33,13 +40,30 @@ def part_means(source: Source, groups: Groups, X: Array) -> Array:
 
 
 def part_moments(source: Source, groups: Groups, X: Array) -> tuple[Array, Array]:
-    """Means and variances of the parts [S, G, N] of each component."""
+    """Means of the parts [S, G, N] of each component, and variances.
 
-    def moments(piece: Piece, block: Array) -> tuple[Array, Array]:
-        return piece.moments(piece.cross(block), block)
+    Where matrices are large, only the first components have variances of their own, and others
+    have the mean of these: what differs between components is in the means.
+    """
 
-    means, variances = _in_blocks(source, groups, X, moments)
-    return means, variances
+    def variances(piece: Piece, block: Array) -> tuple[Array, ...]:
+        return (piece.moments(piece.cross(block), block)[1],)
+
+    own = np.arange(_num_with_variances(source, len(groups) * len(X)))
+    means = part_means(source, groups, X)
+    (found,) = _in_blocks(source, groups, X, variances, own)
+    rest = len(means) - len(own)
+    if rest:
+        weights = source.weights[own] / source.weights[own].sum()
+        mean = np.einsum("s,sgn->gn", weights, found)
+        found = np.concatenate([found, np.broadcast_to(mean, (rest, *mean.shape))])
+    return means, found
+
+
+def _num_with_variances(source: Source, num_columns: int) -> int:
+    """How many components have variances of their own: all unless that is much work."""
+    steps = len(source.posteriors.Z) ** 2 * num_columns
+    return min(len(source.places), max(FEWEST, MOST_STEPS // max(1, steps)))
 
 
 def part_covariance(source: Source, first: Sequence[int], second: Sequence[int], X: Array) -> Array:
@@ -123,10 +147,11 @@ def _in_blocks(
     groups: Groups,
     X: Array,
     evaluate: Callable[[Piece, Array], tuple[Array, ...]],
+    own: Rows | None = None,
 ) -> tuple[Array, ...]:
     """Arrays [S, G, N] of all components, of blocks of inputs one after the other."""
     found = []
-    for piece in pieces_of(source, groups, min(BLOCK, len(X))):
+    for piece in pieces_of(source, groups, min(BLOCK, len(X)), own):
         blocks = [evaluate(piece, X[start : start + BLOCK]) for start in range(0, len(X), BLOCK)]
         found.append([np.concatenate(own, axis=-1) for own in zip(*blocks, strict=True)])
     return tuple(np.concatenate(own) for own in zip(*found, strict=True))

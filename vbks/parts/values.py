@@ -78,8 +78,9 @@ def known_waves(
     """The lengthscales of the long waves of a leaf and of the short ones, in units of the data."""
     values = leaf.values(samples.theta)
     long, short = typical_lengthscales(leaf.leaf.family, values, limit)
-    both = (estimate(own * scale, samples.weights) for own in (long, short))
-    return Values(lengthscale=next(both)), Values(lengthscale=next(both))
+    medians = (weighted_quantiles(own * scale, samples.weights, (0.5,))[0] for own in (long, short))
+    first, second = (Values(lengthscale=Estimate(median)) for median in medians)
+    return first, second
 
 
 def estimate(values: Array, weights: Array) -> Estimate:

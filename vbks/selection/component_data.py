@@ -11,8 +11,10 @@ from vbks.arrays import Array
 from vbks.data.sources import Values
 from vbks.data.times import instants
 from vbks.errors import DataError
+from vbks.parts.axes import split_unit
 from vbks.parts.components import NORMAL_90, Component, Decomposition
-from vbks.selection.components import components_of
+from vbks.parts.decomposing import MOST_ROWS
+from vbks.selection.components import components_at
 from vbks.selection.new_inputs import read_new_inputs
 from vbks.selection.plot_data import grid_beyond
 from vbks.selection.record import SelectionRecord
@@ -24,7 +26,10 @@ PLACES_OF_MANY = 60
 """And at this many places of each of several inputs."""
 
 MOST_INPUTS = 3
-"""A part on more inputs than this is drawn over the first of them."""
+"""A part on more inputs than this is drawn over those that move it most."""
+
+LEAST_PROBABILITY = 0.01
+"""Parts that are less probable are not drawn."""
 
 ENDS = (0.01, 0.99)
 """Parts are drawn between these quantiles of several inputs, so that no outlier stretches them."""
@@ -73,7 +78,7 @@ class PartPictures:
 
 
 def part_pictures(
-    record: SelectionRecord, X: Any, num_parts: int, warp: str | None
+    record: SelectionRecord, X: Any = None, num_parts: int = 6, warp: str | None = None
 ) -> PartPictures:
     """Pictures of the parts under a warp, or under the most probable one."""
     if num_parts < 1:
@@ -84,15 +89,18 @@ def part_pictures(
             f"X can be drawn over one input, and there are {record.num_inputs}. Leave it out to "
             "see each part over its inputs, or call components(X)."
         )
-    rows, _ = record.rows.source.sample(MOST_RANGE_ROWS, np.random.default_rng(0))
-    inputs = grid_beyond(rows[:, 0], NUM_PLACES)[:, np.newaxis] if alone else None
     if X is not None:
         inputs = read_new_inputs(record, X)
         inputs = inputs[np.argsort(inputs[:, 0], kind="stable")]
-    found = components_of(record, inputs)
+    else:
+        inputs, _ = record.rows.source.sample(MOST_ROWS, np.random.default_rng(0))
+        if alone:
+            inputs = grid_beyond(inputs[:, 0], NUM_PLACES)[:, np.newaxis]
+    found = components_at(record, inputs)
     own = found.main if warp is None else found.of_warp(warp)
     drawer = _Pictures(record, own)
-    most = max(1, len(own.components) - own.num_base)
+    parts = own.components[: -own.num_base] or own.components[-1:]
+    most = sum(part.probability >= LEAST_PROBABILITY for part in parts) or 1
     return PartPictures(
         tuple(drawer.part(place) for place in range(min(num_parts, most))),
         own.rows.targets,
@@ -100,10 +108,6 @@ def part_pictures(
         drawer.unit_name,
         drawer.shown(own.rows.X[:, :1].max(axis=0), 0)[0] if alone else None,
     )
-
-
-MOST_RANGE_ROWS = 100_000
-"""The range of the only input is that of at most this many rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +120,7 @@ class _Pictures:
         """What parts are measured in."""
         name = self.record.target_name or "target"
         if self.own.effect == "factor":
-            return f"factor of {name}"
+            return f"factor of {split_unit(name)[0]}"
         return name if self.own.axes.warp == "identity" else f"{self.own.axes.warp} of {name}"
 
     def part(self, place: int) -> PartPicture:
@@ -124,7 +128,8 @@ class _Pictures:
         part = self.own.components[place]
         alone = self.record.num_inputs == 1
         num = place + 1 if place < len(self.own.components) - self.own.num_base else 0
-        dims = (0,) if alone else part.places[:MOST_INPUTS]
+        told = [course.input - 1 for course in part.part.courses]
+        dims = (0,) if alone else tuple(dict.fromkeys((*told, *part.places)))[:MOST_INPUTS]
         return PartPicture(
             f"{part.reading} ({100 * part.probability:.0f} %)",
             tuple(self._curve(place, part, dim) for dim in dims),

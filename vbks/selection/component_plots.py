@@ -71,7 +71,7 @@ def _draw_residuals(ax: Axes, part: PartPicture, found: PartPictures) -> None:
     (curve,) = part.curves
     ax.axhline(0.0, color=GREY, linewidth=0.8)
     ax.vlines(curve.x, 0.0, part.residuals, color=ORANGE, linewidth=0.9)
-    ax.set_ylabel(plain(f"{found.target_name}, left over"))
+    ax.set_ylabel("left over")
     tidy(ax)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from vbks.arrays import Array
 from vbks.parts.axes import axes_of_data
 from vbks.parts.components import Components
 from vbks.parts.decomposing import MOST_ROWS, decompose
@@ -17,8 +18,14 @@ from vbks.words import Axes
 
 def components_of(record: SelectionRecord, X: Any = None) -> Components:
     """The parts at inputs, or at rows of the data, at most `MOST_ROWS` of them."""
+    if X is not None:
+        return components_at(record, read_new_inputs(record, X))
     rows, _ = record.rows.source.sample(MOST_ROWS, np.random.default_rng(0))
-    inputs = rows if X is None else read_new_inputs(record, X)
+    return components_at(record, rows)
+
+
+def components_at(record: SelectionRecord, inputs: Array) -> Components:
+    """The parts at inputs [N, D] in the user's units, times being days since 1970."""
     average = believed_mixture(record).average
     return decompose(average, inputs, axes_of(record), record.mean_function)
 

@@ -17,7 +17,7 @@ from vbks.words.numerals import counted, percent
 from vbks.words.part import Part, Values
 from vbks.words.phrases import listed, num_words, sentence, with_article
 from vbks.words.quantities import length, size, slope
-from vbks.words.readings import curve_name
+from vbks.words.readings import SLOW, curve_name
 from vbks.words.regions import is_nowhere, limits, region
 from vbks.words.sureness import CERTAIN, adverb
 from vbks.words.telling import SUMMARY
@@ -67,19 +67,25 @@ class _Told:
         return f"{adverb(self.probability)} ({percent(self.probability)}) "
 
 
-def summarise(parts: Sequence[Part], axes: Axes, explained: float | None = None) -> tuple[str, ...]:
+def summarise(
+    parts: Sequence[Part],
+    axes: Axes,
+    explained: float | None = None,
+    trend: Values | None = None,
+) -> tuple[str, ...]:
     """At most five sentences on the parts under one warp that are probably there.
 
-    ``explained`` is the share of the variance that all parts account for.
+    ``explained`` is the share of the variance that all parts account for; ``trend`` is how lines
+    and curves go together along time, or along the only input, where that is known.
     """
     told = [own for own in map(lambda part: _told(part, axes), parts) if _is_told(own)]
     told.sort(key=lambda own: -(own.part.share or 0.0))
     everywhere = [own for own in told if not own.form.gates]
-    trend = next((own for own in everywhere if _is_trend(own, axes)), None)
+    carrier = _carrier(everywhere, trend, axes)
     cycles = [own for own in everywhere if isinstance(own.head, Cycle)]
-    rest = [own for own in everywhere if own is not trend and own not in cycles]
+    rest = [own for own in everywhere if own not in cycles and not _is_carried(own, carrier, axes)]
     found = [
-        *_opening(trend, cycles[:MOST_CYCLES], axes),
+        *_opening(carrier, cycles[:MOST_CYCLES], axes),
         *_of_inputs([own for own in rest if not _is_drift(own, axes)], axes),
         *_drifts([own for own in rest if _is_drift(own, axes)], axes),
         *_changes([own for own in told if own.form.gates], not everywhere, axes),
@@ -115,6 +121,44 @@ def _is_trend(own: _Told, axes: Axes) -> bool:
             alone = len(own.form.curves) == 1 and not own.form.lines
             return alone and values.direction is not None and _is_main(number, axes)
     return False
+
+
+def _carrier(found: Sequence[_Told], trend: Values | None, axes: Axes) -> _Told | None:
+    """The largest line or curve that goes somewhere, with the course that all have together."""
+    if trend is None:
+        return next((own for own in found if _is_trend(own, axes)), None)
+    own = next((own for own in found if _is_along_main(own, axes)), None)
+    if own is None or not _is_clear(trend):
+        return None
+    curve = Curve(axes.main, 0, False, trend)
+    return replace(own, head=curve, form=replace(own.form, curves=(curve,), lines=()))
+
+
+def _is_along_main(own: _Told, axes: Axes) -> bool:
+    match own.head:
+        case Line(inputs=(number,)) | Curve(input=number):
+            return _is_main(number, axes) and not own.part.courses
+    return False
+
+
+def _is_carried(own: _Told, carrier: _Told | None, axes: Axes) -> bool:
+    """Whether a part is in what is said of the trend: no drift much shorter than the data is."""
+    if carrier is None or own.part is carrier.part:
+        return carrier is not None
+    covered = axes[axes.main].range
+    match own.head:
+        case Line():
+            return _is_along_main(own, axes)
+        case Curve(values=values) if goes_one_way(values) and _is_along_main(own, axes):
+            scale = values.lengthscale
+            return scale is None or covered is None or scale.value > SLOW * covered
+    return False
+
+
+def _is_clear(values: Values) -> bool:
+    """Whether the rate of a trend is known well enough to be told."""
+    rate = values.slope
+    return rate is None or rate.width is None or rate.width <= abs(rate.value)
 
 
 def _is_main(number: int, axes: Axes) -> bool:

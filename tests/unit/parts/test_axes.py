@@ -72,5 +72,5 @@ def test_axes__that_come_back_are_no_time():
 def test_axes__have_the_target_and_the_warp():
     data = datasets.airline()
     axes = axes_of_data(data.X, data.x_names, target=data.y_name, warp="log")
-    assert (axes.target.name, axes.target.unit, axes.is_log) == ("passengers", "thousands", True)
+    assert (axes.target.name, axes.target.unit, axes.is_log) == ("passengers", "thousand", True)
     assert axes[1].unit == "years" and axes[1].is_time

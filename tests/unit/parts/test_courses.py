@@ -71,5 +71,6 @@ def test_several_inputs__are_told_one_by_one(concrete):
     (part, *_) = concrete.components()
     age, water = sorted(part.part.courses, key=lambda course: course.input)
     assert age.values.direction == "up" and 10.0 < age.values.levels_off.value < 40.0
-    assert water.values.direction == "down" and water.more_where == (1, "high")
+    assert age.more_where == (2, "low") and water.values.direction == "down"
     assert "rises with age up to about" in str(part) and "falls with water" in str(part)
+    assert "more so where water is low" in str(part)

@@ -10,8 +10,8 @@ from vbks.parts.long_waves import long_share, long_waves, typical_lengthscales
 
 LIMIT, LENGTHSCALE, ALPHA = 0.5, 0.7, 0.6
 VALUES = {
-    "RQ": {"lengthscales": np.array(LENGTHSCALE), "alpha": np.array(ALPHA)},
-    "OU": {"lengthscales": np.array(LENGTHSCALE)},
+    "RQ": {"lengthscales": np.array([LENGTHSCALE]), "alpha": np.array([ALPHA])},
+    "OU": {"lengthscales": np.array([LENGTHSCALE])},
 }
 PRECISIONS = {
     "RQ": stats.gamma(ALPHA, scale=1.0 / (ALPHA * LENGTHSCALE**2)),
@@ -28,25 +28,33 @@ def test_long_waves__are_the_mean_of_kernels_with_long_lengthscales(family):
         for r in distances
     ]
     np.testing.assert_allclose(
-        long_waves(family, distances, VALUES[family], LIMIT), expected, rtol=1e-6
+        long_waves(family, distances, VALUES[family], LIMIT)[0], expected, rtol=1e-6
     )
-    assert long_share(family, VALUES[family], LIMIT) == pytest.approx(expected[0], rel=1e-6)
+    assert long_share(family, VALUES[family], LIMIT)[0] == pytest.approx(expected[0], rel=1e-6)
 
 
 @pytest.mark.parametrize("family", ["RQ", "OU"])
 def test_typical_lengthscales__have_half_of_the_waves_on_either_side(family):
     long, short = typical_lengthscales(family, VALUES[family], LIMIT)
-    share = float(long_share(family, VALUES[family], LIMIT))
+    share = float(long_share(family, VALUES[family], LIMIT)[0])
     below = PRECISIONS[family].cdf
-    assert below(long**-2) == pytest.approx(0.5 * share)
-    assert below(short**-2) == pytest.approx(0.5 * (1.0 + share))
-    assert short < LIMIT < long
+    assert below(long[0] ** -2) == pytest.approx(0.5 * share)
+    assert below(short[0] ** -2) == pytest.approx(0.5 * (1.0 + share))
+    assert short[0] < LIMIT < long[0]
+
+
+@pytest.mark.parametrize("family", ["RQ", "OU"])
+def test_many_distances__are_interpolated_closely(family):
+    distances = np.random.default_rng(0).uniform(0.0, 6.0, (150, 150))
+    found = long_waves(family, distances, VALUES[family], LIMIT)[0]
+    each = [long_waves(family, row, VALUES[family], LIMIT)[0] for row in distances]
+    np.testing.assert_allclose(found, each, rtol=0, atol=1e-6)
 
 
 def test_long_and_short_waves__are_kernels_that_add_up():
     rng = np.random.default_rng(0)
     x = np.sort(rng.uniform(-2, 2, 40))[:, np.newaxis]
-    layout = lay_out("SE * RQ + OU + PER * RQ")
+    layout = lay_out("SE * RQ + OU + PER0 * RQ")
     theta = rng.normal(0.0, 0.4, (3, len(layout)))
     limits = {0: 0.4, 1: 0.4, 2: 0.4, 4: 0.4}
     parted, whole = TermKernels(layout, theta, limits=limits), TermKernels(layout, theta)

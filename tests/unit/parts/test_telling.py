@@ -30,5 +30,5 @@ def test_level__is_told_in_the_units_of_the_target():
         "All other parts vary around a level of load of about 42 MW."
     )
     log = Axes(AXES.inputs, AXES.target, "log")
-    assert "multiply a level" in told_level(42.0, log).sentence.detail
+    assert "multiply a level" in told_level(42.0, 5.0, log).sentence.detail
     assert told_mean_function().reading == "mean function"
