@@ -240,6 +240,7 @@ def docstrings(path):
 
 WITHOUT_BEHAVIOUR = {
     "arrays",
+    "criticism/checks/check",
     "data/signals/policy",
     "inference/svgp/policy",
     "kernels/starts/policy",
@@ -273,6 +274,7 @@ TESTED_THROUGH = {
     "selecting": "test_api",
     "selection/belief_tables": "test_api",
     "selection/encoding": "selection/test_files",
+    "selection/explained": "selection/test_criticism",
     "selection/loading": "selection/test_files",
     "selection/new_inputs": "test_api",
     "selection/old_formats": "selection/test_files",

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vbks.arrays import Array
 from vbks.criticism.checks import CHECKS, Check, Measured
-from vbks.criticism.p_values import adjusted, ranked
+from vbks.criticism.p_values import adjusted, extended, ranked
 from vbks.criticism.whitening import Residuals
 
 
@@ -17,8 +18,8 @@ class CheckResult:
     """What a check says of the data.
 
     ``p_value`` is its own; ``adjusted`` holds for all checks together, and is what the verdict goes
-    by. ``surprise`` says how far the statistic is beyond that of replicates: 1 is their 95 %
-    quantile, counted from their median.
+    by. ``surprise`` orders findings: minus the decimal logarithm of a p-value that goes on beyond
+    the largest replicate.
     """
 
     check: str
@@ -56,7 +57,7 @@ def judge(
 class _Table:
     """Statistics, p-values, adjusted p-values and surprises of one model [4, C], and findings."""
 
-    numbers: np.ndarray
+    numbers: Array
     findings: dict[str, str]
 
 
@@ -68,9 +69,8 @@ def _table(residuals: Residuals, seed: int) -> _Table:
             measured[check.name] = found
     values = np.stack([own.values for own in measured.values()], axis=1)
     p_values = ranked(values, np.random.default_rng(seed))
-    middle, high = np.quantile(values[1:], (0.5, 0.95), axis=0)
-    surprise = (values[0] - middle) / np.maximum(high - middle, np.finfo(float).tiny)
-    numbers = np.stack([values[0], p_values[0], adjusted(p_values), surprise])
+    apart = extended(values, p_values)
+    numbers = np.stack([values[0], p_values[0], adjusted(apart), -np.log10(apart[0])])
     return _Table(numbers, {name: own.finding for name, own in measured.items()})
 
 

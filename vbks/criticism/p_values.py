@@ -6,6 +6,12 @@ import numpy as np
 
 from vbks.arrays import Array
 
+TAIL = 0.05
+"""P-values below this are told apart by how large their statistics are."""
+
+MOST_HALVES = 1000.0
+"""A p-value is halved at most this often, so that it does not become zero."""
+
 
 def ranked(statistics: Array, rng: np.random.Generator) -> Array:
     """P-values [S, C] of statistics [S, C], each among those of all rows in its column.
@@ -18,6 +24,23 @@ def ranked(statistics: Array, rng: np.random.Generator) -> Array:
     for column, values in enumerate(statistics.T):
         order = np.lexsort((rng.random(num), -values))
         found[order, column] = np.arange(1, num + 1) / num
+    return found
+
+
+def extended(statistics: Array, p_values: Array) -> Array:
+    """P-values [S, C] whose smallest are told apart, by an exponential tail of each column.
+
+    Ranks end at one in S. Beyond the quantile of `TAIL`, a p-value halves with every median excess
+    of the statistic over that quantile.
+    """
+    found = p_values.copy()
+    for column, values in enumerate(statistics.T):
+        start = float(np.quantile(values, 1.0 - TAIL))
+        is_beyond = (values > start) & (p_values[:, column] <= TAIL)
+        excess = values[is_beyond] - start
+        half = float(np.median(excess)) if len(excess) else 0.0
+        if half > 0.0:
+            found[is_beyond, column] = TAIL * 0.5 ** np.minimum(excess / half, MOST_HALVES)
     return found
 
 
