@@ -186,7 +186,7 @@ def _times(parts: pd.DataFrame) -> pd.Series[Any]:
 def _in_utc(local: pd.Series[Any], zones: pd.Series[Any] | None) -> pd.Series[Any]:
     """Instants of local times and their distances from UTC, which is meant where none is given."""
     if zones is None:
-        return local.dt.tz_localize("UTC")
+        return pd.Series(local.dt.tz_localize("UTC"))
     texts = zones.fillna("+00").str.upper().replace({"Z": "+00", "UTC": "+00", "GMT": "+00"})
     digits = texts.str.replace(":", "").str.ljust(5, "0")
     minutes = 60 * digits.str[1:3].astype(int) + digits.str[3:5].astype(int)
