@@ -62,7 +62,9 @@ def test_final_fits__are_of_all_that_could_hold_a_hundredth() -> None:
     ]
 
     class AsBefore(Pretence):
-        def go_on(self, fits: Sequence[LocalFit], stage: FitStage) -> list[LocalFit]:
+        def go_on(
+            self, fits: Sequence[LocalFit], stage: FitStage, what: str = ""
+        ) -> list[LocalFit]:
             self.calls.append(len(fits))
             return list(fits)
 
@@ -93,7 +95,9 @@ def test_final_fits__gains_of_the_first_decide_about_the_others() -> None:
     ]
 
     class Alike(Pretence):
-        def go_on(self, fits: Sequence[LocalFit], stage: FitStage) -> list[LocalFit]:
+        def go_on(
+            self, fits: Sequence[LocalFit], stage: FitStage, what: str = ""
+        ) -> list[LocalFit]:
             self.calls.append(len(fits))
             return [replace(fit, elbo=fit.elbo + 7.0) for fit in fits]
 
@@ -113,7 +117,7 @@ def test_final_fits__of_all_if_none_may_be_left_out() -> None:
 class TwoStages(Pretence):
     """Gives every fit an evidence that is its bound, and at last another q(θ) without one."""
 
-    def go_on(self, fits: Sequence[LocalFit], stage: FitStage) -> list[LocalFit]:
+    def go_on(self, fits: Sequence[LocalFit], stage: FitStage, what: str = "") -> list[LocalFit]:
         if stage == FINAL:
             return [
                 replace(fit, evidence=fit.elbo, evidence_error=0.1, seconds=2.0) for fit in fits
@@ -166,7 +170,9 @@ def test_final_fits__without_finalists_change_nothing(status: str) -> None:
 
 def test_final_fits__keep_the_search_if_all_fail() -> None:
     class Hopeless(Pretence):
-        def go_on(self, fits: Sequence[LocalFit], stage: FitStage) -> list[LocalFit]:
+        def go_on(
+            self, fits: Sequence[LocalFit], stage: FitStage, what: str = ""
+        ) -> list[LocalFit]:
             return [replace(fit, status="failed", reason="no memory") for fit in fits]
 
     before = searched()
@@ -214,7 +220,9 @@ def test_final_fits__go_on_until_the_rest_holds_little_together() -> None:
     fits = [made_up_fit(Proposal(expression), -0.03 * k) for k, expression in enumerate(many)]
 
     class AsBefore(Pretence):
-        def go_on(self, fits: Sequence[LocalFit], stage: FitStage) -> list[LocalFit]:
+        def go_on(
+            self, fits: Sequence[LocalFit], stage: FitStage, what: str = ""
+        ) -> list[LocalFit]:
             return list(fits)
 
     done, notice = final_fits(AsBefore(), 1e-3).finish(fits, BudgetTracker(Budget()))
