@@ -136,7 +136,7 @@ def test_notebook__is_a_compact_piece(dated, hostile):
     piece = notebook_of(dated)
     Reader(piece)
     assert len(piece) < 4000
-    assert dated.title in piece and "SE * PER" in piece and "62 %" in piece
+    assert dated.title in piece and "SE * PER" in piece and "62\u00a0%" in piece
     assert "<script" not in notebook_of(hostile)
 
 
