@@ -99,7 +99,8 @@ class Criticism:
 
     def _repr_html_(self) -> str:
         notices = "".join(f"<li>{escape(printable(notice))}</li>" for notice in self.notices)
-        table = self.table.to_html(index=False, escape=True, float_format="{:.3g}".format)
+        shown = self.table.assign(sentence=[printable(c.sentence) for c in self.checks])
+        table = shown.to_html(index=False, escape=True, float_format="{:.3g}".format)
         said = f"<p><strong>{escape(printable(self.verdict))}</strong></p>"
         return f"{said}<ul>{notices}</ul>{table}<p>{escape(self.about)}</p>"
 

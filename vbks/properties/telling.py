@@ -11,6 +11,7 @@ from vbks.words.numerals import interval, percent, stated
 from vbks.words.phrases import listed, sentence
 from vbks.words.places import place_after_preposition
 from vbks.words.quantities import length
+from vbks.words.summaries import agreeing
 from vbks.words.sureness import adverb
 from vbks.words.time_units import cycle_name
 
@@ -55,7 +56,7 @@ def told_trend(up: float, down: float, change: Estimate | None, axes: Axes) -> s
     size = change.through(lambda value: value if up >= down else -value)
     unit = f" {axes.target.unit}" if axes.target.unit else ""
     amount = f"{stated(size)}{unit}{interval(size)}"
-    told = f"{target_name(axes)} {verb} by {amount} over the data{along}"
+    told = f"{target_name(axes)} {agreeing(verb, axes)} by {amount} over the data{along}"
     other = f"a {'falling' if up >= down else 'rising'} one has {percent(rest)}"
     parts = [told, other] if rest >= HARDLY else [told]
     return sentence(f"{text}: {', and '.join(parts)}")

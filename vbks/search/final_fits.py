@@ -197,8 +197,8 @@ class _State:
             return ""
         return (
             f"{start}The {len(left)} candidates of the search that were not fitted to the end "
-            f"could hold about {_percent(together)} of the belief together, none of them more than "
-            f"{_percent(alone)}."
+            f"are expected to hold {_percent(together)} of the belief together; none of them could "
+            f"hold more than {_percent(alone)}."
         )
 
     def holders(self) -> list[int]:

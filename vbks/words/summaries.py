@@ -296,7 +296,7 @@ def _changes(found: Sequence[_Told], is_alone: bool, axes: Axes) -> Iterator[str
 def _side(names: Sequence[str], is_alone: bool, axes: Axes) -> str:
     """What there is on one side: nothing but a level if no other part applies everywhere."""
     if is_alone and list(names) in (["a constant"], ["a constant factor"]):
-        return f"{_target(axes)} {_agreeing('stays constant', axes)}"
+        return f"{_target(axes)} {agreeing('stays constant', axes)}"
     more = [f"{counted(len(names) - MOST_NAMES)} more"] if len(names) > MOST_NAMES else []
     return f"there is {listed([*names[:MOST_NAMES], *more])}"
 
@@ -319,14 +319,14 @@ def _fitting(texts: Sequence[str]) -> str:
 
 def _sentence(predicate: str, axes: Axes) -> str:
     """A sentence with the target as its subject."""
-    return sentence(f"{_target(axes)} {_agreeing(predicate, axes)}")
+    return sentence(f"{_target(axes)} {agreeing(predicate, axes)}")
 
 
 def _target(axes: Axes) -> str:
     return readable_name(axes.target.name) or "the target"
 
 
-def _agreeing(predicate: str, axes: Axes) -> str:
+def agreeing(predicate: str, axes: Axes) -> str:
     """A predicate whose verbs have the number of the target."""
     if not _is_plural(_target(axes)):
         return predicate

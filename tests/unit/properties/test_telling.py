@@ -32,6 +32,8 @@ def test_trend__has_a_direction_and_the_other_one_if_it_is_open():
         "There is very likely a rising trend (95 %): sold rises by about 30 kg (20–40) over the "
         "data."
     )
+    many = Axes(TIME.inputs, Target("passengers"))
+    assert "passengers rise by about 30" in told_trend(0.95, 0.0, change, many)
     down = told_trend(0.2, 0.7, Estimate(-30.0, -40.0, 5.0), TIME)
     assert "probably a falling trend (70 %)" in down and "a rising one has 20 %" in down
     assert "falls by about 30 kg" in down

@@ -75,7 +75,9 @@ def test_final_fits__are_of_all_that_could_hold_a_hundredth() -> None:
     assert [fit.status == "fitted" for fit in done] == could == 3 * [True] + 6 * [False]
     assert done[3].most_probable == pytest.approx(math.exp(-4.7 + 0.1) / total, rel=0.2)
     assert math.isnan(done[0].most_probable)
-    assert notice.endswith("about 1.2 % of the belief together, none of them more than 0.7 %.")
+    assert notice.endswith(
+        "expected to hold 1.2 % of the belief together; none of them could hold more than 0.7 %."
+    )
 
 
 def test_final_fits__a_prior_decides_who_could_matter() -> None:
