@@ -48,8 +48,8 @@ def judge(
     checks = [check for check in CHECKS if check.name in tables[0].findings]
     numbers = np.einsum("k,kfc->fc", weights, [table.numbers for table in tables])
     return tuple(
-        _result(check, *map(float, column), tables[0].findings[check.name], level)
-        for check, column in zip(checks, numbers.T, strict=True)
+        _result(check, value, p, adjusted_p, surprise, tables[0].findings[check.name], level)
+        for check, (value, p, adjusted_p, surprise) in zip(checks, numbers.T.tolist(), strict=True)
     )
 
 

@@ -126,9 +126,10 @@ class _Follower:
         """Places along an input: its values if they are few, else evenly between the ends."""
         distinct = np.unique(self.X[:, dim])
         if len(distinct) <= most:
-            return distinct
+            return np.asarray(distinct)
         ends = (0.0, 1.0) if len(self.X[0]) == 1 else ENDS
-        return np.linspace(*np.quantile(self.X[:, dim], ends), most)
+        low, high = np.quantile(self.X[:, dim], ends)
+        return np.linspace(float(low), float(high), most)
 
     def reach(self, number: int) -> float:
         """The range of an input, counted from 1."""
