@@ -192,7 +192,7 @@ def _draw(kinds: Sequence[PartKind], rng: np.random.Generator) -> Series:
 def _trend(t: Array, rng: np.random.Generator) -> Drawn:
     share = rng.choice([0.0, 0.5, 1.0])
     line = (t - t.mean()) / t.std()
-    curve = _smooth(t, rng.uniform(0.25, 0.6) * np.ptp(t))
+    curve = _smooth(t, rng.uniform(0.25, 0.6) * float(np.ptp(t)))
     return _sample(share * np.outer(line, line) + (1.0 - share) * curve, rng)
 
 
@@ -202,7 +202,7 @@ def _cycle(t: Array, rng: np.random.Generator) -> Drawn:
     kernel = _periodic(t, period, rng.uniform(0.6, 1.5))
     form = rng.choice(["steady", "growing", "changing"])
     if form == "changing":
-        kernel = kernel * _smooth(t, rng.uniform(0.8, 2.0) * np.ptp(t))
+        kernel = kernel * _smooth(t, rng.uniform(0.8, 2.0) * float(np.ptp(t)))
     if form == "growing":
         growth = 1.0 + rng.uniform(1.0, 3.0) * t / np.ptp(t)
         kernel = kernel * np.outer(growth, growth)
@@ -231,7 +231,7 @@ def _periodic(t: Array, period: float, lengthscale: float) -> Array:
         return np.asarray(np.exp(-2.0 * (np.sin(np.pi * lag / period) / lengthscale) ** 2))
 
     mean = kernel(np.linspace(0.0, period, 1000, endpoint=False)).mean()
-    return kernel(t[:, np.newaxis] - t) - mean
+    return np.asarray(kernel(t[:, np.newaxis] - t) - mean)
 
 
 def _sample(kernel: Array, rng: np.random.Generator) -> Drawn:
@@ -245,7 +245,7 @@ def _one(seed: int, budget: float, number: int) -> Outcome:
     began = time.perf_counter()
     table = pd.DataFrame({"month": series.months})
     selection = vbks.fit(table, pd.Series(series.y, name="sales"), budget=budget, progress=False)
-    found = parts_found(selection.components(), np.ptp(series.months))
+    found = parts_found(selection.components(), float(np.ptp(series.months)))
     correlations = {kind: _correlation(found[kind], own) for kind, own in series.parts.items()}
     best = selection.best
     name = f"{best.expression} ({100 * selection.probabilities.max():.0f} %)"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from vbks.backtesting.metrics import COVERED, quantile_name
-from vbks.selection.plots import BLUE, DARK, GREY, ORANGE
+from vbks.selection.plot_style import BLUE, DARK, GREY, ORANGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
