@@ -192,7 +192,7 @@ def _draw(kinds: Sequence[PartKind], rng: np.random.Generator) -> Series:
 def _trend(t: Array, rng: np.random.Generator) -> Drawn:
     share = rng.choice([0.0, 0.5, 1.0])
     line = (t - t.mean()) / t.std()
-    curve = _smooth(t, float(rng.uniform(0.25, 0.6) * np.ptp(t)))
+    curve = _smooth(t, rng.uniform(0.25, 0.6) * float(np.ptp(t)))
     return _sample(share * np.outer(line, line) + (1.0 - share) * curve, rng)
 
 
@@ -202,7 +202,7 @@ def _cycle(t: Array, rng: np.random.Generator) -> Drawn:
     kernel = _periodic(t, period, rng.uniform(0.6, 1.5))
     form = rng.choice(["steady", "growing", "changing"])
     if form == "changing":
-        kernel = kernel * _smooth(t, float(rng.uniform(0.8, 2.0) * np.ptp(t)))
+        kernel = kernel * _smooth(t, rng.uniform(0.8, 2.0) * float(np.ptp(t)))
     if form == "growing":
         growth = 1.0 + rng.uniform(1.0, 3.0) * t / np.ptp(t)
         kernel = kernel * np.outer(growth, growth)

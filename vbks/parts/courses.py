@@ -128,8 +128,8 @@ class _Follower:
         if len(distinct) <= most:
             return np.asarray(distinct)
         ends = (0.0, 1.0) if len(self.X[0]) == 1 else ENDS
-        low, high = np.quantile(self.X[:, dim], ends)
-        return np.linspace(float(low), float(high), most)
+        low, high = (float(end) for end in np.quantile(self.X[:, dim], ends))
+        return np.linspace(low, high, most)
 
     def reach(self, number: int) -> float:
         """The range of an input, counted from 1."""
@@ -217,7 +217,7 @@ def _more_where(follower: _Follower, kind: Kind, number: int, rows: Array) -> Mo
         mean, covariance = follower.moments(inputs)
         here, there = mean[1] - mean[0], mean[3] - mean[2]
         contrast = np.array([-1.0, 1.0, 1.0, -1.0])
-        sd = float(np.sqrt(max(contrast @ covariance @ contrast, 0.0)))
+        sd = float(np.sqrt(max(float(contrast @ covariance @ contrast), 0.0)))
         less, more = sorted((abs(here), abs(there)))
         is_real = abs(here - there) > SURE * sd and more > MORE * less and here * there > 0.0
         if is_real and (best is None or more - less > best[0]):

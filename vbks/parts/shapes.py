@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -99,8 +98,8 @@ def _pace(x: Array, mean: Array, covariance: Array) -> Pace | None:
     first, second = mean[middle] - mean[0], mean[-1] - mean[middle]
     contrast = np.zeros(len(x))
     contrast[[0, middle, -1]] = 1.0, -2.0, 1.0
-    bend = abs(second - first)
-    if bend <= SURE * math.sqrt(max(float(contrast @ covariance @ contrast), 0.0)):
+    bend = abs(float(second - first))
+    if bend <= SURE * float(np.sqrt(max(float(contrast @ covariance @ contrast), 0.0))):
         return None
     if abs(second) > LEAST_BEND * abs(first):
         return "faster"

@@ -148,7 +148,7 @@ class _Pictures:
             inputs, band = self.own.X, part.band
         else:
             inputs = np.tile(np.median(rows.X, axis=0), (PLACES_OF_MANY, 1))
-            low, high = np.quantile(rows.X[:, dim], ENDS)
+            low, high = (float(end) for end in np.quantile(rows.X[:, dim], ENDS))
             inputs[:, dim] = np.linspace(low, high, PLACES_OF_MANY)
             mean, sd = self.own.moments([place], inputs)
             band = self._shown_values(mean[:, np.newaxis] + np.outer(sd, NORMAL_90 * STEPS))
