@@ -40,12 +40,12 @@ class Shares:
     @property
     def probabilities(self) -> Array:
         """The belief in functions that depend on each: [Q]."""
-        return np.minimum(self.weights @ (self.values >= LEAST_SHARE), 1.0)
+        return np.asarray(np.minimum(self.weights @ (self.values >= LEAST_SHARE), 1.0))
 
     @property
     def means(self) -> Array:
         """The mean share of each: [Q]."""
-        return np.minimum(self.weights @ self.values / self.weights.sum(), 1.0)
+        return np.asarray(np.minimum(self.weights @ self.values / self.weights.sum(), 1.0))
 
 
 def inputs_of(beliefs: Beliefs, spread: float) -> tuple[Dependence, ...]:

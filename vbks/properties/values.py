@@ -148,4 +148,4 @@ def _bandwidth(own: Weighted, gap: float) -> float:
     width = min(sd, (high - low) / 1.34) or sd
     if count < FEW_SAMPLES or width == 0.0:
         return max(width, NARROWEST * gap)
-    return 0.9 * width * count**-0.2
+    return float(0.9 * width * count**-0.2)
