@@ -93,7 +93,7 @@ def make_fit(
         standard_error=0.25,
         evidence=evidence - data.log_jacobian + 0.5,
         evidence_error=0.125,
-        theta_samples=rng.normal(size=(NUM_THETA, H)),
+        theta_samples=np.random.default_rng(9).normal(size=(NUM_THETA, H)),
         most_probable=0.01,
         upper=12.5,
         held_out=-3.5,
@@ -548,13 +548,30 @@ def old_folder(tmp_path: Path) -> Path:
 def test_load__reads_format_5() -> None:
     found, expected = load(OLD_FOLDER), make_full_selection()
     np.testing.assert_array_equal(found.mean_function(XNEW), expected.mean_function(XNEW))
-    expected = replace(expected, mean_function=found.mean_function, target_name=None)
+    expected = replace(
+        expected,
+        mean_function=found.mean_function,
+        target_name=None,
+        fits=tuple(replace(fit, theta_samples=None) for fit in expected.fits),
+    )
     assert described(found) == described(expected)
 
 
 def test_load__reads_files_that_name_no_target(folder: Path) -> None:
     edit(folder, lambda values: values.pop("target_name"))
     assert load(folder).target_name is None
+
+
+def test_load__reads_fits_without_samples_of_theta(folder: Path) -> None:
+    before = load(folder)
+    edit(folder, lambda values: [fit.pop("theta_samples") for fit in values["fits"]])
+    file = folder / ARRAY_FILE
+    with np.load(file) as stored:
+        arrays = {name: stored[name] for name in stored.files if name != "theta_samples"}
+    np.savez(file, **arrays)
+    loaded = load(folder)
+    assert all(fit.theta_samples is None for fit in loaded.fits)
+    np.testing.assert_array_equal(loaded.probabilities, before.probabilities)
 
 
 def test_load__survives_any_value_of_an_earlier_format(old_folder: Path) -> None:
