@@ -21,9 +21,10 @@ from vbks.parts.held_out import held_out_means
 from vbks.parts.scale import Scale, scale_of
 from vbks.parts.sources import Source, sources_of
 from vbks.parts.telling import Told, told, told_level, told_mean_function
+from vbks.parts.values import estimate
 from vbks.predict.models.mean_functions import mean_values
 from vbks.predict.posteriors.averaging import Average
-from vbks.words import Axes, Part
+from vbks.words import Axes, Estimate, Part
 
 MOST_ROWS = 1000
 """Of more rows, errors and shares are those of a random sample, where fits are not exact."""
@@ -172,11 +173,24 @@ class _Decomposer:
             self.parts.kinds[place],
             self._part(place),
             self.axes,
-            amplitude=self._amplitudes[place],
+            amplitude=self._amplitude(place),
             share=self.contributions[place].share,
             probability=probability,
             acts=ends,
         )
+
+    def _amplitude(self, place: int) -> Estimate | None:
+        """How much a part moves the function: the deviation of its mean over the rows.
+
+        The mean is that which pictures show, of the kernels that have the part, so that the size
+        agrees with the share; the interval is that of their own means.
+        """
+        values, weights = self._amplitudes[place]
+        if not len(values):
+            return None
+        interval = estimate(values, weights)
+        typical = float(self._fitted[place].std() / self.parts.probabilities[place])
+        return Estimate(typical, interval.low, interval.high)
 
     def _part(self, place: int) -> Part:
         """What the words are told of a part: its factors, and how it goes over the data."""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from vbks.arrays import Array
 from vbks.parts.averaging import RARE, REST
 from vbks.parts.kinds import Kind
-from vbks.parts.values import estimate
 from vbks.words import Axes, Estimate, Part, Sentence, describe, reading
 from vbks.words.facts import target_name
 from vbks.words.numerals import decimals_for, fixed, percent, trimmed
@@ -28,18 +26,17 @@ def told(
     part: Part,
     axes: Axes,
     *,
-    amplitude: tuple[Array, Array],
+    amplitude: Estimate | None,
     share: float,
     probability: float,
     acts: tuple[float, float] | None,
 ) -> Told:
-    """A part with what is known of it, the amplitude being values with weights [S]."""
+    """A part with what is known of it."""
     if kind == REST:
         return Told("other parts", _rest(probability), part)
-    values, weights = amplitude
     known = replace(
         part,
-        amplitude=estimate(values, weights) if len(values) else None,
+        amplitude=amplitude,
         share=share,
         probability=probability,
         acts=None if acts is None else (Estimate(acts[0]), Estimate(acts[1])),

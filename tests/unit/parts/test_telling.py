@@ -1,9 +1,7 @@
-import numpy as np
-
 from vbks.parts.averaging import REST
 from vbks.parts.kinds import Kind
 from vbks.parts.telling import told, told_level, told_mean_function
-from vbks.words import Axes, Axis, Factor, Part, Target
+from vbks.words import Axes, Axis, Estimate, Factor, Part, Target
 
 AXES = Axes((Axis("year", "years", is_time=True, low=1900.0, high=2000.0),), Target("load", "MW"))
 KNOWN = {"share": 0.4, "probability": 0.97, "acts": (1910.0, 1950.0)}
@@ -11,9 +9,7 @@ KNOWN = {"share": 0.4, "probability": 0.97, "acts": (1910.0, 1950.0)}
 
 def test_told__has_the_reading_and_the_numbers():
     part = Part((Factor("SE", (1,)),))
-    own = told(
-        Kind("curve", (1,)), part, AXES, amplitude=(np.array([2.0, 3.0]), np.ones(2)), **KNOWN
-    )
+    own = told(Kind("curve", (1,)), part, AXES, amplitude=Estimate(2.5, 2.0, 3.0), **KNOWN)
     assert own.reading == "drift"
     text = str(own.sentence)
     assert "97 % of the belief" in text and "40 % of the variance" in text and "MW" in text
@@ -21,7 +17,7 @@ def test_told__has_the_reading_and_the_numbers():
 
 
 def test_told__of_rare_parts_says_that_they_are_many():
-    own = told(REST, Part(()), AXES, amplitude=(np.zeros(0), np.zeros(0)), **KNOWN)
+    own = told(REST, Part(()), AXES, amplitude=None, **KNOWN)
     assert own.reading == "other parts" and "less than 1 %" in own.sentence.detail
 
 
