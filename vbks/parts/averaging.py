@@ -11,13 +11,16 @@ import numpy as np
 from vbks.arrays import Array
 from vbks.data.units import Units
 from vbks.parts.kinds import Kind, match
-from vbks.parts.posteriors import part_covariance, part_means, part_moments
+from vbks.parts.posteriors import part_covariance, part_means, part_variances
 from vbks.parts.sources import Source, weight_of
 from vbks.words import Part
 
 RARE = 0.01
 """Parts that fewer than this share of the kernels under a warp have, by their weights, are put
 together."""
+
+MOST_STEPS = 60_000_000_000
+"""Steps of arithmetic for variances of all components: some seconds."""
 
 LEVEL, REST = Kind("level"), Kind("rest")
 
@@ -93,12 +96,7 @@ class MatchedParts:
 
     def moments(self, X: Array) -> Moments:
         """Means and standard deviations of the parts, on the scale of the warp."""
-        first, second = np.zeros((2, len(self), len(X)))
-        for source, groups in self.pairs():
-            means, variances = part_moments(source, list(groups.values()), X)
-            weights = source.weights / self.weight
-            first[list(groups)] += np.einsum("s,sgn->gn", weights, means)
-            second[list(groups)] += np.einsum("s,sgn->gn", weights, variances + means**2)
+        first, second = self._sums(list(self.pairs()), len(self), X)
         share = np.maximum(self.probabilities, 1e-300)[:, np.newaxis]
         scale = self.units.y_scale
         return Moments(
@@ -110,17 +108,41 @@ class MatchedParts:
 
     def sum_moments(self, places: Sequence[int], X: Array) -> tuple[Array, Array]:
         """Mean and standard deviation [N] of the sum of some parts, on the scale of the warp."""
-        first, second = np.zeros((2, len(X)))
-        for source, groups in self.pairs():
-            terms = [term for place in places for term in groups.get(place, [])]
-            if terms:
-                means, variances = part_moments(source, [terms], X)
-                weights = source.weights / self.weight
-                first += weights @ means[:, 0]
-                second += weights @ (variances + means**2)[:, 0]
+        together = (
+            (source, [term for place in places for term in groups.get(place, [])])
+            for source, groups in self.pairs()
+        )
+        pairs = [(source, {0: terms}) for source, terms in together if terms]
+        (first,), (second,) = self._sums(pairs, 1, X)
         level = self.units.y_mean if 0 in places else 0.0
         scale = self.units.y_scale
         return scale * first + level, scale * _root(second - first**2)
+
+    def _sums(
+        self, pairs: Sequence[tuple[Source, dict[int, list[int]]]], num_parts: int, X: Array
+    ) -> tuple[Array, Array]:
+        """First and second moments [P, N] of standardised parts over all components.
+
+        Means are those of all components. Where matrices are large, variances are of the first of
+        the most probable sources, one at least for each part.
+        """
+        counts = _num_with_variances(pairs, X)
+        first, second, spread = np.zeros((3, num_parts, len(X)))
+        has, known = np.zeros((2, num_parts))
+        for (source, groups), count in zip(pairs, counts, strict=True):
+            own, weights = list(groups), source.weights / self.weight
+            means = part_means(source, list(groups.values()), X)
+            first[own] += np.einsum("s,sgn->gn", weights, means)
+            second[own] += np.einsum("s,sgn->gn", weights, means**2)
+            has[own] += weights.sum()
+            if count:
+                kept = np.arange(count)
+                share = weights[kept] * (weights.sum() / weights[kept].sum())
+                variances = part_variances(source, list(groups.values()), X, kept)
+                spread[own] += np.einsum("s,sgn->gn", share, variances)
+                known[own] += weights.sum()
+        ratio = np.divide(has, known, out=np.zeros(num_parts), where=known > 0.0)
+        return first, second + spread * ratio[:, np.newaxis]
 
     def covariance(self, first: int, second: int, X: Array) -> Array:
         """The covariance [N, N] of two parts, or of one with itself, on the scale of the warp."""
@@ -201,6 +223,26 @@ def _places(
     if rare:
         new.update(dict.fromkeys(rare, len(kinds) - 1))
     return new, kinds
+
+
+def _num_with_variances(
+    pairs: Sequence[tuple[Source, dict[int, list[int]]]], X: Array
+) -> list[int]:
+    """How many components of each source have variances of their own: all unless that is much."""
+    num_columns = max((len(groups) for _, groups in pairs), default=0) * len(X)
+    num_rows = max((len(source.posteriors.Z) for source, _ in pairs), default=0)
+    affordable = MOST_STEPS // max(1, num_rows**2 * num_columns)
+    sizes = [len(source.places) for source, _ in pairs]
+    if affordable >= sum(sizes):
+        return sizes
+    total = weight_of([source for source, _ in pairs])
+    counts, known = [], set[int]()
+    for (source, groups), size in zip(pairs, sizes, strict=True):
+        is_new = not known.issuperset(groups)
+        count = max(int(is_new), round(affordable * source.weight / total))
+        counts.append(min(size, count))
+        known |= set(groups) if count else set()
+    return counts
 
 
 def _root(variances: Array) -> Array:

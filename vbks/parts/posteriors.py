@@ -26,44 +26,18 @@ Groups = Sequence[Sequence[int]]
 """For each part the places of its terms."""
 
 
-FEWEST = 3
-"""Of large matrices at least so many components of a kernel have variances of their own."""
-
-MOST_STEPS = 10_000_000_000
-"""Steps of arithmetic for variances of one kernel: some seconds."""
-
-
 def part_means(source: Source, groups: Groups, X: Array) -> Array:
     """Means of the parts [S, G, N] of each component at standardised inputs [N, D]."""
     (means,) = _in_blocks(source, groups, X, lambda piece, block: (piece.means(block),))
     return means
 
 
-def part_moments(source: Source, groups: Groups, X: Array) -> tuple[Array, Array]:
-    """Means of the parts [S, G, N] of each component, and variances.
-
-    Where matrices are large, only the first components have variances of their own, and others
-    have the mean of these: what differs between components is in the means.
-    """
-
-    def variances(piece: Piece, block: Array) -> tuple[Array, ...]:
-        return (piece.moments(piece.cross(block), block)[1],)
-
-    own = np.arange(_num_with_variances(source, len(groups) * len(X)))
-    means = part_means(source, groups, X)
-    (found,) = _in_blocks(source, groups, X, variances, own)
-    rest = len(means) - len(own)
-    if rest:
-        weights = source.weights[own] / source.weights[own].sum()
-        mean = np.einsum("s,sgn->gn", weights, found)
-        found = np.concatenate([found, np.broadcast_to(mean, (rest, *mean.shape))])
-    return means, found
-
-
-def _num_with_variances(source: Source, num_columns: int) -> int:
-    """How many components have variances of their own: all unless that is much work."""
-    steps = len(source.posteriors.Z) ** 2 * num_columns
-    return min(len(source.places), max(FEWEST, MOST_STEPS // max(1, steps)))
+def part_variances(source: Source, groups: Groups, X: Array, own: Rows) -> Array:
+    """Variances of the parts [S, G, N] of some of the components."""
+    (found,) = _in_blocks(
+        source, groups, X, lambda piece, block: (piece.variances(piece.cross(block), block),), own
+    )
+    return found
 
 
 def part_covariance(source: Source, first: Sequence[int], second: Sequence[int], X: Array) -> Array:
@@ -125,10 +99,10 @@ class Piece:
         """Means of the parts: [S, G, N]."""
         return np.asarray(np.einsum("sgmn,sm->sgn", self.cross(X), self.alpha))
 
-    def moments(self, cross: Array, X: Array) -> tuple[Array, Array]:
-        """Means and variances of the parts, from their kernels with Z: [S, G, N] each."""
-        mean, reduction = _moments(self.L, self.m, self.W, cross)
-        return mean.numpy(), np.maximum(self.kernels.diag(X) - reduction.numpy(), 0.0)
+    def variances(self, cross: Array, X: Array) -> Array:
+        """Variances of the parts, from their kernels with Z: [S, G, N]."""
+        reduction = _reduction(self.L, self.W, cross)
+        return np.maximum(self.kernels.diag(X) - reduction.numpy(), 0.0)
 
 
 def pieces_of(
@@ -158,15 +132,13 @@ def _in_blocks(
 
 
 @compiled
-def _moments(
-    L: tf.Tensor, m: tf.Tensor, W: tf.Tensor | None, cross: tf.Tensor
-) -> tuple[tf.Tensor, tf.Tensor]:
-    """Means, and by how much data have reduced the variances: [S, G, N] each."""
+def _reduction(L: tf.Tensor, W: tf.Tensor | None, cross: tf.Tensor) -> tf.Tensor:
+    """By how much data have reduced the variances: [S, G, N]."""
     A = _whitened(L, cross)
     reduction = tf.reduce_sum(tf.square(A), axis=-2)
     if W is not None:
         reduction -= tf.reduce_sum(tf.square(tf.linalg.matmul(W[:, tf.newaxis], A)), axis=-2)
-    return tf.einsum("sgmn,sm->sgn", A, m), reduction
+    return reduction
 
 
 @compiled

@@ -228,3 +228,14 @@ def _with_values(fit, values):
             if name.endswith(parameter):
                 theta[place] = value
     return replace(fit, modes=(replace(fit.modes[0], mean=theta),))
+
+
+def test_variances_of_some_components__stand_for_all_where_there_are_many_rows(monkeypatch):
+    mixture = make_mixture("exact", spread=0.02)
+    every = decompose(mixture.average, X, AXES).main
+    monkeypatch.setattr("vbks.parts.averaging.MOST_STEPS", 1)
+    some = decompose(mixture.average, X, AXES).main
+    np.testing.assert_allclose(some.total, every.total, rtol=0, atol=1e-10)
+    for one, other in zip(every.components, some.components, strict=True):
+        np.testing.assert_allclose(one.mean, other.mean, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(one.sd, other.sd, rtol=0.2)
