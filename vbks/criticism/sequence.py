@@ -82,4 +82,4 @@ def rows_in_order(data: TrainingData, along: int | None, most: int = MOST_ROWS) 
     if num <= most:
         return order
     starts = np.linspace(0, num - RUN_LENGTH, max(1, most // RUN_LENGTH)).astype(int)
-    return order[np.unique(starts[:, np.newaxis] + np.arange(RUN_LENGTH))]
+    return np.asarray(order[np.unique(starts[:, np.newaxis] + np.arange(RUN_LENGTH))])

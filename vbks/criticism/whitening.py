@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from vbks.arrays import Array
+from vbks.arrays import Array, Rows
 from vbks.criticism.sequence import RowSequence
 from vbks.data.signals.summaries import measure_inputs
 from vbks.data.training import TrainingData
@@ -156,7 +156,7 @@ def _covariances(fit: LocalFit, theta: Array, data: TrainingData) -> Array:
     return K
 
 
-def _slopes(fit: LocalFit, theta: Array, free: Array, data: TrainingData, L: Array) -> Array:
+def _slopes(fit: LocalFit, theta: Array, free: Rows, data: TrainingData, L: Array) -> Array:
     """L⁻¹ ∂C/∂θ L⁻ᵀ for each free slot of θ: [H, n, n]."""
     size = max(1, ELEMENTS_AT_ONCE // (2 * len(L) ** 2))
     found = []

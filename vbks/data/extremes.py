@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from vbks.arrays import Array
+from vbks.arrays import Array, Rows
 
 MOST_SHARE = 0.02
 """Few rows are at most this share of all, or one."""
@@ -19,7 +19,7 @@ MOST_NAMED = 3
 """Rows that are named one by one."""
 
 
-def extreme_rows(y: Array) -> Array:
+def extreme_rows(y: Array) -> Rows:
     """Places of the few targets [N] that hold almost all of the variance, the largest first."""
     squares = _squares(y)
     total = float(squares.sum())

@@ -74,7 +74,7 @@ def _unrounded(residuals: Residuals) -> Array:
     digits = np.random.default_rng(SEED).uniform(-0.5, 0.5, len(y)) * step
     with np.errstate(invalid="ignore", divide="ignore"):
         slope = np.exp(residuals.units.log_slope(y))
-    return residuals.targets[0] + np.where(np.isfinite(slope), slope, 0.0) * digits
+    return np.asarray(residuals.targets[0] + np.where(np.isfinite(slope), slope, 0.0) * digits)
 
 
 def sum_of_logarithms(drawn: Array, centre: Array) -> Array:
