@@ -48,8 +48,8 @@ def judge(
     checks = [check for check in CHECKS if check.name in tables[0].findings]
     numbers = np.einsum("k,kfc->fc", weights, [table.numbers for table in tables])
     return tuple(
-        _result(check, value, p, adjusted_p, surprise, tables[0].findings[check.name], level)
-        for check, (value, p, adjusted_p, surprise) in zip(checks, numbers.T.tolist(), strict=True)
+        _result(check, column, tables[0].findings[check.name], level)
+        for check, column in zip(checks, numbers.T, strict=True)
     )
 
 
@@ -74,19 +74,12 @@ def _table(residuals: Residuals, seed: int) -> _Table:
     return _Table(numbers, {name: own.finding for name, own in measured.items()})
 
 
-def _result(
-    check: Check,
-    statistic: float,
-    p_value: float,
-    adjusted_p_value: float,
-    surprise: float,
-    finding: str,
-    level: float,
-) -> CheckResult:
+def _result(check: Check, numbers: Array, finding: str, level: float) -> CheckResult:
+    statistic, p_value, adjusted_p_value, surprise = map(float, numbers)
     is_clear = adjusted_p_value > level
-    sentence = check.clear if is_clear else finding
+    sentence = _begun(check.clear if is_clear else finding)
     return CheckResult(
-        check.name, statistic, p_value, adjusted_p_value, surprise, is_clear, _begun(sentence)
+        check.name, statistic, p_value, adjusted_p_value, surprise, is_clear, sentence
     )
 
 
