@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vbks.arrays import Array
+from vbks.arrays import Array, Rows
 from vbks.parts.averaging import REST
 from vbks.parts.components import BASES, NORMAL_90, Component, Components, Decomposition
 from vbks.parts.decomposing import decompose
@@ -209,7 +209,7 @@ def _name(part: Component, labels: Labels) -> str:
     return f"{'all ' if num == len(labels.inputs) else ''}{counted(num)} inputs together"
 
 
-def _series(part: Component, rows: Array, place: int, where: PartInputs, labels: Labels) -> Series:
+def _series(part: Component, rows: Rows, place: int, where: PartInputs, labels: Labels) -> Series:
     """The posterior of a part over the input that it depends on."""
     mean, sd = part.given_mean[rows], part.given_sd[rows]
     ends = mean - NORMAL_90 * sd, mean + NORMAL_90 * sd
@@ -257,7 +257,7 @@ def _sums(
     )
 
 
-def _evenly(x: Array) -> Array:
+def _evenly(x: Array) -> Rows:
     """Places of rows in their order, of many evenly spread ones."""
     order = np.argsort(x, kind="stable")
     places = np.linspace(0, len(x) - 1, min(len(x), MOST_DOTS)).round().astype(int)
