@@ -51,7 +51,8 @@ def backtest_without_refits(
     horizon = usual_horizon(rows, APART) if horizon is None else horizon
     parts = make_folds(rows, horizon, folds, max(1, round(horizon / APART)))
     baselines, _ = make_baselines((NAIVE, SEASONAL), rows.season)
-    tables, fits, failures = [], [], {}
+    tables, fits = [], []
+    failures: dict[tuple[str, int], str] = {}
     for number, fold in enumerate(parts, start=1):
         found = {OWN: _forecast(record, X, fold)}
         simple, reasons = baseline_forecasts(baselines, rows, fold)

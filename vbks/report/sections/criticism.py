@@ -50,7 +50,7 @@ def criticised(record: SelectionRecord, labels: Labels) -> Criticised:
 def criticism_shown(found: Criticism, along: int | None, labels: Labels) -> Criticised:
     """A criticism as the report shows it; rows are in order of the input ``along``."""
     table = found.residuals
-    positions = table["position"].to_numpy(float) + (along is None)
+    positions = table["position"].to_numpy(float) + float(along is None)
     dots = Points(numbers(positions), numbers(table["residual"].to_numpy(float)))
     checks = sorted(found.checks, key=lambda own: (own.is_clear, -own.surprise))
     return Criticised(
