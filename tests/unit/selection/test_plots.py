@@ -82,15 +82,16 @@ def points(ax: Axes) -> list[np.ndarray]:
 def test_prediction__shows_data_median_and_bands(selection: Selection, ax: Axes) -> None:
     assert selection.plot_prediction(ax) is ax
     X, y = next(selection.data[Identity()].source.blocks(NUM_ROWS))
-    ((data,), (line,)) = points(ax), ax.lines
+    ((data,), (line, end)) = points(ax), ax.lines
     np.testing.assert_array_equal(data, np.column_stack([X, y]))
+    assert [*end.get_xdata()] == [X.max()] * 2
     assert sum(isinstance(c, PolyCollection) for c in ax.collections) == 2
     x, median = line.get_data()
     assert x.max() == pytest.approx(X.max() + AFTER * np.ptp(X))
     expected = selection.predict_quantiles(np.asarray(x)[:, np.newaxis], [0.5])[:, 0]
     np.testing.assert_allclose(median, expected, rtol=1e-9)
     assert (ax.get_xlabel(), ax.get_ylabel()) == (r"price \$ per \$", r"\$")
-    assert legend(ax) == ["90 %", "50 %", "median", "data"]
+    assert legend(ax) == ["90 %", "50 %", "median", "data", "data end"]
 
 
 def test_prediction__is_drawn_at_inputs_given_in_any_order(selection: Selection, ax: Axes) -> None:

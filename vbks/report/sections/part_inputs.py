@@ -37,7 +37,7 @@ ROWS = 2000
 
 @dataclass(frozen=True, eq=False)
 class PartInputs:
-    """Inputs X [G, D] at which parts are computed, and which of them belong to which picture.
+    """Inputs X [N, D] at which parts are computed, and which of them belong to which picture.
 
     Of several inputs every row has values of all, each from its own range: a part that depends on
     one input only is the same whatever the others are.
@@ -84,8 +84,8 @@ def part_inputs(
     """Where parts are drawn: with one input as far as the forecast goes."""
     X, _ = rows_of(record, ROWS)
     if record.num_inputs > 1:
-        first, last = np.quantile(X, ENDS, axis=0)
-        return PartInputs(np.linspace(first, last, GRID_POINTS), np.arange(GRID_POINTS), {}, None)
+        low, high = np.quantile(X, ENDS, axis=0)
+        return PartInputs(np.linspace(low, high, GRID_POINTS), np.arange(GRID_POINTS), {}, None)
     begin, end = labels.ends[0]
     later, _ = places_ahead(record, X[:, 0], end)
     pieces = [np.linspace(begin, float(later[-1]), GRID_POINTS)]

@@ -257,7 +257,7 @@ def _sums(
     )
 
 
-def _evenly(x: Array) -> Array:
+def _evenly(x: Array) -> Rows:
     """Places of rows in their order, of many evenly spread ones."""
     order = np.argsort(x, kind="stable")
     places = np.linspace(0, len(x) - 1, min(len(x), MOST_DOTS)).round().astype(int)
