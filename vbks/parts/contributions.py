@@ -69,7 +69,7 @@ def contributions(
     total = float(np.sum((observed - observed.mean()) ** 2))
     sum_fitted, sum_held_out = fitted[list(base)].sum(axis=0), held_out[list(base)].sum(axis=0)
     left, mae = float(np.sum((observed - response(sum_fitted)) ** 2)), error(sum_held_out)
-    shares = shares_of(fitted, observed - response(fitted.sum(axis=0)))
+    shares = shares_of(fitted, response(fitted.sum(axis=0)), observed)
     nan = float("nan")
     found = {
         place: Contribution(shares[place], 1.0 - left / total, nan, nan, mae, nan) for place in base
@@ -89,10 +89,17 @@ def contributions(
     return found
 
 
-def shares_of(fitted: Array, residuals: Array) -> list[float]:
-    """The variance of each part [P, N] over the rows, in that of all parts and of what is left."""
-    variances = fitted.var(axis=1)
-    total = float(variances.sum() + residuals.var())
+def shares_of(fitted: Array, whole: Array, observed: Array) -> list[float]:
+    """The variance of each part [P, N] over the rows, in that of all parts and of what is left.
+
+    Where parts add up on the scale of a link, what they come to in units of what was ``observed``
+    [N] is the ``whole`` [N], and what that leaves is as large beside their sum as beside it.
+    """
+    variances, left = fitted.var(axis=1), float((observed - whole).var())
+    size = float(whole.var())
+    if size > 0.0:
+        left *= float(fitted.sum(axis=0).var()) / size
+    total = float(variances.sum() + left)
     return [float(variance / total) if total > 0.0 else 0.0 for variance in variances]
 
 

@@ -84,6 +84,9 @@ def told_spread(
     text = f"{noun} {adverb(own)} {verb}{_brackets(own)}"
     if 2.0 * proportional > changes:
         text += " with the level of " + target_name(axes)
+    if changes - own >= HARDLY:
+        other = "change" if name == "swings" else "changes"
+        text += f", or {other} otherwise{_brackets(changes - own)}"
     axis = axes[number]
     ends = ("at the end", "at the beginning")
     if not (axis.is_time or axes.is_obvious(number)):

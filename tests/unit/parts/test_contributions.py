@@ -37,11 +37,15 @@ def test_contributions__are_those_of_sums_of_parts():
 
 
 def test_shares__add_up_to_one_with_what_is_left():
-    residuals = Y - PARTS.sum(axis=0)
-    shares = shares_of(PARTS, residuals)
-    variances = [*(part.var() for part in PARTS), residuals.var()]
+    whole = PARTS.sum(axis=0)
+    shares = shares_of(PARTS, whole, Y)
+    variances = [*(part.var() for part in PARTS), (Y - whole).var()]
     assert shares == pytest.approx([v / sum(variances) for v in variances[:-1]], abs=1e-12)
     assert shares[0] == 0.0
+    of_link = shares_of(PARTS / 50.0, whole, Y)
+    assert of_link == pytest.approx(shares)  # a link that multiplies changes no share
+    counts = 1000.0 * np.exp(PARTS[2:].sum(axis=0) / 50.0)
+    assert sum(shares_of(PARTS[2:] / 50.0, counts, counts)) == pytest.approx(1.0)
 
 
 def test_acts__is_the_stretch_on_which_a_part_moves():

@@ -43,7 +43,12 @@ def test_trend__has_a_direction_and_the_other_one_if_it_is_open():
     ("name", "ways", "text"),
     [
         ("swings", (0.9, 0.0, 0.0), "Swings probably grow (90 %): they are 2.00 times"),
-        ("noise", (0.1, 0.7, 0.0), "The noise probably shrinks (70 %): it is 2.00 times"),
+        ("noise", (0.05, 0.7, 0.0), "The noise probably shrinks (70 %): it is 2.00 times"),
+        (
+            "noise",
+            (0.2, 0.7, 0.0),
+            "The noise probably shrinks (70 %), or changes otherwise (20 %)",
+        ),
         ("noise", (0.0, 0.0, 0.5), "The noise possibly changes (50 %): it is 2.00 times"),
         ("swings", (0.01, 0.0, 0.0), "It is unlikely that swings change in size (1 %)."),
     ],
