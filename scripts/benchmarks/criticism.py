@@ -86,9 +86,9 @@ def two_inputs(rng: np.random.Generator) -> Rows:
 
 
 def missed_cycle(rng: np.random.Generator) -> Rows:
-    """A cycle of 8 to 20 rows on a smooth function, fitted with SE."""
+    """A cycle that comes back seven times or more on a smooth function, fitted with SE."""
     x = np.arange(float(ROWS))
-    period, phase = rng.uniform(8.0, 20.0), rng.uniform(0.0, 2.0 * np.pi)
+    period, phase = rng.uniform(6.0, ROWS / 7.0), rng.uniform(0.0, 2.0 * np.pi)
     cycle = np.sqrt(2.0) * np.sin(2.0 * np.pi * x / period + phase)
     return Rows(x, smooth(x, rng, 40.0) + cycle + noise(ROWS, rng), ("SE",))
 

@@ -29,8 +29,11 @@ def measure_quantiles(residuals: Residuals) -> Measured:
 
 
 def measure_tails(residuals: Residuals) -> Measured:
-    """The kurtosis of the residuals, without the largest of them, which may be an outlier."""
-    values = kurtosis(residuals.z)
+    """The kurtosis of errors of rows given all others, without the largest: it may be an outlier.
+
+    Errors one row ahead show it less, as what is unusual in one row is in predictions of the next.
+    """
+    values = kurtosis(residuals.left_out)
     largest = float(np.max(np.abs(residuals.left_out[0])))
     return Measured(
         values,

@@ -47,8 +47,12 @@ def _told(sizes: Array, ranks: Array, name: str) -> str:
 
 
 def measure_warp(residuals: Residuals) -> Measured:
-    """Whether residuals lean to one side, and grow with the level that was predicted."""
-    z = residuals.z
+    """Whether residuals lean to one side, and grow with the level that was predicted.
+
+    The largest counts as if it were as large as the next, since it may be an outlier.
+    """
+    next_largest = np.sort(np.abs(residuals.z), axis=1)[:, -2:-1]
+    z = np.clip(residuals.z, -next_largest, next_largest)
     n = z.shape[1]
     sizes, levels = _centred(np.abs(z)), _centred(residuals.predicted)
     skewness = np.mean(_centred(z) ** 3, axis=1) / np.std(z, axis=1) ** 3 * np.sqrt(n / 6.0)
