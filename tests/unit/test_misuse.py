@@ -57,7 +57,7 @@ SETTINGS = [
     ({"space": [3]}, "expected a text or an Expression, got 3"),
     ({"space": ["SE +"]}, "expected a kernel after '+'"),
     ({"space": ["SE[4]"]}, "'SE[4]' uses input 4, but the number of inputs is 1"),
-    ({"space": "K13"}, "space is 'K13'"),
+    ({"space": "K13"}, "unknown family 'K13' in 'K13'"),
     ({"families": ["magic"], "space": "grow"}, "unknown family 'magic'"),
     ({"families": []}, "there are no families to search in"),
     ({"families": 3}, "families is 3, expected a name or a list"),

@@ -129,12 +129,11 @@ def parse_space(text: str) -> tuple[Expression, ...]:
         return NAMED[text]
     try:
         return tuple(map(parse, _between_commas(text)))
-    except GrammarError:
-        if not text.isalpha() or not text.islower():
+    except GrammarError as error:
+        if not text.isidentifier():
             raise
         raise GrammarError(
-            f"space is {text!r}, expected 'grow', {', '.join(map(repr, NAMED))} or expressions "
-            "such as 'SE, SE * PER'."
+            f"{error} A space may also be 'grow', {' or '.join(map(repr, NAMED))}."
         ) from None
 
 

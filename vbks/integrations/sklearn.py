@@ -130,7 +130,8 @@ class VBKSRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
         """Means [N] of new targets at X [N, D], and their standard deviations [N] if asked for."""
-        mean, variance = self.selection_.mixture.predict_y(self._new_rows(X))
+        rows = self._new_rows(X)
+        mean, variance = self.selection_.mixture.predict_y(rows)
         found = mean.numpy()[:, 0]
         return (found, np.sqrt(variance.numpy()[:, 0])) if return_std else found
 
@@ -138,8 +139,8 @@ class VBKSRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self, X: Any, quantiles: float | Sequence[float] = (0.05, 0.5, 0.95)
     ) -> Array:
         """Quantiles of new targets at X [N, D]: [N, Q]."""
-        levels = tuple(np.atleast_1d(quantiles))
-        found = self.selection_.mixture.predict_quantiles(self._new_rows(X), levels)
+        levels, rows = tuple(np.atleast_1d(quantiles)), self._new_rows(X)
+        found = self.selection_.mixture.predict_quantiles(rows, levels)
         return np.asarray(found).reshape(-1, len(levels))
 
     def _new_rows(self, X: Any) -> Array:

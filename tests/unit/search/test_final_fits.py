@@ -51,7 +51,7 @@ def test_final_fits__others_are_dropped_with_their_distance() -> None:
     assert evaluator.calls == [2]
     assert (fits[2].seconds, fits[2].elbo) == (2.0, 9.0)
     assert fits[0].reason == "6.0 nats behind the best after the search"
-    assert notice.startswith("The 7 candidates of the search that were not fitted to the end could")
+    assert notice.startswith("The 7 candidates of the search that were not fitted to the end are")
 
 
 def test_final_fits__are_of_all_that_could_hold_a_hundredth() -> None:
@@ -231,4 +231,4 @@ def test_final_fits__go_on_until_the_rest_holds_little_together() -> None:
     left = [fit.elbo for fit in done if fit.status != "fitted"]
     share = np.exp(left).sum() / np.exp([fit.elbo for fit in fits]).sum()
     assert 0.02 < share < REST
-    assert f"about {100 * share:.0f}" in notice
+    assert f"expected to hold {100 * share:.0f}" in notice

@@ -31,7 +31,7 @@ def test_one_input__has_the_part_the_fit_and_what_is_left(dated):
     assert [ax.get_xlabel() for ax in rows[-1]] == ["month"] * 3
     assert isinstance(first.xaxis.get_major_formatter(), ConciseDateFormatter)
     labels = first.get_legend_handles_labels()[1]
-    assert sorted(labels) == ["90 %", "data less other parts", "end of the data", "median"]
+    assert sorted(labels) == ["90 %", "data end", "data less other parts", "median"]
 
 
 def test_residuals__are_drawn_as_they_are(dated):
