@@ -102,7 +102,7 @@ class Piece:
     def variances(self, cross: Array, X: Array) -> Array:
         """Variances of the parts, from their kernels with Z: [S, G, N]."""
         reduction = _reduction(self.L, self.W, cross)
-        return np.maximum(self.kernels.diag(X) - reduction.numpy(), 0.0)
+        return np.asarray(np.maximum(self.kernels.diag(X) - reduction.numpy(), 0.0))
 
 
 def pieces_of(
