@@ -33,10 +33,11 @@ def cycles_untried(fits: Sequence[LocalFit], untried: Sequence[str]) -> Iterator
     left = [text for text in untried if _is_cyclic_text(text)]
     dropped = [fit for fit in fits if fit.status == "dropped" and _is_cyclic(fit.expression)]
     if left and not dropped:
+        have = "has" if len(left) == 1 else "have"
         yield (
             "The budget ended before any kernel with a cycle was tried: that nothing repeats is "
-            f"not known. {len(left)} of the {len(untried)} kernels left out have one, such as "
-            f"'{left[0]}'. Give a larger budget."
+            f"not known. Of {len(untried)} kernels that were left out {len(left)} {have} one, such "
+            f"as '{left[0]}'. Give a larger budget."
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from vbks.arrays import Array, Rows
 from vbks.criticism.checks.check import Measured
@@ -38,11 +38,20 @@ def measure_repeats(residuals: Residuals) -> Measured | None:
     others = partners[1:]
     targets = residuals.targets.copy()
     targets[0] = _unrounded(residuals)
-    mean, spread = residuals.predicted[:, own], residuals.spreads[own]
+    mean, spread = residuals.predicted[:, own], residuals.spreads[own] * _widths(residuals.z)
     drawn = ndtr((targets[:, own] - mean) / spread)
     values = sum_of_logarithms(drawn, ndtr((targets[:, others] - mean) / spread))
     same = residuals.rows.y[own] == residuals.rows.y[others]
     return Measured(values, _told(residuals, int(same.sum()), own, others))
+
+
+def _widths(z: Array) -> Array:
+    """How wide residuals [S, n] are by their median: [S, 1].
+
+    Where all are too small, as beside a huge outlier, their targets are not close for that reason.
+    """
+    found = np.median(np.abs(z), axis=1, keepdims=True) / ndtri(0.75)
+    return np.asarray(np.maximum(found, LEAST_SHARE))
 
 
 def partners_of(X: Array) -> Rows:

@@ -9,6 +9,12 @@ from vbks.arrays import Array
 from vbks.criticism.checks.check import Measured
 from vbks.criticism.whitening import Residuals
 
+LEAST_TOLD = 0.1
+"""The width of residuals is told if it differs from that expected by more than this share."""
+
+LARGE = 3.0
+"""Residuals beyond this many standard deviations are large in their own right."""
+
 LEVEL = 0.9
 """Rows that are left out are compared with the intervals that should hold this share of them."""
 
@@ -20,12 +26,9 @@ def measure_quantiles(residuals: Residuals) -> Measured:
     odd = 2.0 * np.arange(1, n + 1) - 1.0
     values = -n - (log_ndtr(z) + log_ndtr(-z[:, ::-1])) @ odd / n
     inner = float(np.quantile(np.abs(z[0]), 0.5) / ndtri(0.75))
-    width = "narrower" if inner < 1.0 else "wider"
-    return Measured(
-        values,
-        "residuals are not normally distributed: half of them lie within an interval "
-        f"{width} than expected, {inner:.2f} times",
-    )
+    told = f": half of them lie within {inner:.2f} times the interval that is expected"
+    is_told = abs(inner - 1.0) > LEAST_TOLD
+    return Measured(values, f"residuals are not normally distributed{told if is_told else ''}")
 
 
 def measure_tails(residuals: Residuals) -> Measured:
@@ -35,11 +38,11 @@ def measure_tails(residuals: Residuals) -> Measured:
     """
     values = kurtosis(residuals.left_out)
     largest = float(np.max(np.abs(residuals.left_out[0])))
+    advice = ", so that likelihood='student_t' may fit better" if largest > LARGE else ""
     return Measured(
         values,
-        f"too many residuals are large (kurtosis {values[0]:.1f} without the largest, expected "
-        f"about {np.median(values[1:]):.1f}; the largest is {largest:.1f}): tails are heavy, so "
-        "that likelihood='student_t' may fit better",
+        f"too many residuals are large beside the others (kurtosis {values[0]:.1f} without the "
+        f"largest, expected about {np.median(values[1:]):.1f}): tails are heavy{advice}",
     )
 
 
