@@ -130,11 +130,15 @@ def parse_space(text: str) -> tuple[Expression, ...]:
     try:
         return tuple(map(parse, _between_commas(text)))
     except GrammarError as error:
+        named = ", ".join(map(repr, NAMED))
+        if text.isalpha() and text.islower():
+            raise GrammarError(
+                f"space is {text!r}, expected 'grow', {named} or expressions such as "
+                "'SE, SE * PER'."
+            ) from None
         if not text.isidentifier():
             raise
-        raise GrammarError(
-            f"{error} A space may also be 'grow', {' or '.join(map(repr, NAMED))}."
-        ) from None
+        raise GrammarError(f"{error} A space may also be 'grow' or one of {named}.") from None
 
 
 def _between_commas(text: str) -> list[str]:

@@ -33,7 +33,7 @@ def make_mixture(bound: str, *warps: Warp) -> KernelMixture:
         make_fit("OU + WN * LIN", bound, warp=second),
         make_fit("CP(SE, RQ)", bound, warp=second),
     ]
-    return KernelMixture(fits, [0.5, 0.2, 0.3], DATA, num_samples=8)
+    return KernelMixture(fits, [0.5, 0.2, 0.3], DATA, num_samples=4)
 
 
 @pytest.fixture(scope="module")

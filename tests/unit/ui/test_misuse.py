@@ -117,7 +117,7 @@ BEFORE_WORK = [
         "column 'place' of 'data.csv' has 'here' in line 2, expected numbers",
     ),
     ("fit data.csv --y day", "column 'day' of 'data.csv' has '2020-01-01' in line 2"),
-    ("fit data.csv --space RBF", "unknown family 'RBF' in 'RBF' (column 1). Known: C,"),
+    ("fit data.csv --space RBF", "unknown family 'RBF' in 'RBF' (column 1). Known: "),
     ("fit data.csv --space (SE", "expected '+', '*' or ')' after 'SE' in '(SE' (column 4)"),
     ("fit data.csv --space SE++LIN", "expected a kernel after '+'"),
     ("fit data.csv --space SE[0]", "inputs are counted from 1"),
