@@ -6,7 +6,7 @@ which the collapsed bound, the best that it can reach with these points, puts th
 in nine of ten draws. Proportions are of the minibatches that training uses, 15,000 as the authors
 have them. Beside it is what `vbks.fit` does by default. Structures count as true if their canonical
 form is that of the true kernel. The usual size has ten draws for K12, four of them for `vbks.fit`,
-one for K144, and the first 27 constants of the grid.
+none for K144, and the first nine constants of the grid.
 """
 
 from __future__ import annotations
@@ -94,15 +94,15 @@ class Size:
 
 USUAL = Size(
     PRODUCT,
-    draws={"K12": 10, "K144": 1},
-    default_draws={"K12": 4, "K144": 1},
+    draws={"K12": 10},
+    default_draws={"K12": 4},
     more_draws=3,
-    steps={"K12": 15_000, "K144": 15_000},
+    steps={"K12": 15_000},
     parts=15,
     ladder=LADDER,
     ladder_draws=NUM_DRAWS,
     exact_rows=64,
-    max_tried=27,
+    max_tried=9,
 )
 FULL = Size(
     PRODUCT,
