@@ -62,7 +62,7 @@ def _last_of_places(series: Array, season: int) -> tuple[Rows, Array]:
 
 
 def _variance(series: Array, season: int) -> float:
-    """Mean square of changes over a season; those over several seasons count as so many."""
+    """Mean square of changes over a season; the square over k seasons is divided by k."""
     squares = []
     for place in range(season):
         own = series[place::season]

@@ -11,7 +11,7 @@ from vbks.predict.leave_one_out import left_out_marginals
 from vbks.predict.posteriors.averaging import Average
 
 MOST_ROWS = 2000
-"""Of more rows so many are left out, each on its own."""
+"""Leave out at most this many rows, one at a time."""
 
 LEVELS = (0.5, 0.9)
 """Central intervals that hold these shares of new targets."""

@@ -20,7 +20,7 @@ MOST_ROWS = 600
 in fewer."""
 
 RUN_LENGTH = 50
-"""Of more rows, runs of so many neighbours are checked, evenly spread."""
+"""Larger data sets are checked by evenly spread runs of this many neighbours."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,8 +31,8 @@ ROUNDING = 1e-6
 """Targets whose mean and variance are nearer than this to 0 and 1 were standardised."""
 
 NUM_STEPS, STEP_SHARE = 14, 0.25
-"""Replicates take so many steps, each of this share of that of Fisher scoring: after the last, less
-than a fiftieth of the way is left."""
+"""Replicates take this many steps of this share of a Fisher scoring step: less than a fiftieth of
+the way is left after the last."""
 
 LONGEST = 0.5
 """No step changes a logarithm of a variance by more than this."""

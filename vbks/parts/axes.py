@@ -17,7 +17,7 @@ YEARS = (1500.0, 2100.0)
 """Numbers between these may be years of the calendar."""
 
 LEAST_NUMBERS, LEAST_YEARS = 10, 2.0
-"""So many numbers that cover so many years may be taken for years without the name of one."""
+"""At least this many numbers over at least this many years are read as years, whatever the name."""
 
 STEPS_IN_YEAR = (1.0, 2.0, 4.0, 12.0, 52.0, 365.0)
 """Rows a year, at which numbers in years are evenly spaced."""

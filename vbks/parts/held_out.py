@@ -27,7 +27,7 @@ more components hardly change them."""
 
 
 MANY_ROWS, FEW_SAMPLES = 400, 4
-"""Of more rows, about so many components do: each takes time that grows with the cube."""
+"""With more rows than this, about this many components are used: the time of each grows with N³."""
 
 
 def held_out_means(parts: MatchedParts, rows: TrainingData, likelihood: Likelihood) -> Array:

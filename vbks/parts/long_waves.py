@@ -19,7 +19,7 @@ LIMIT = 0.1
 """Long waves are those whose lengthscale is more than this share of the range of the data."""
 
 NODES = 8192
-"""Between so many distances the kernel is a line to 10⁻⁶ of its variance."""
+"""Interpolating the kernel between this many distances is exact to 10⁻⁶ of its variance."""
 
 LEAST = 0.03
 """A leaf is left whole if less than this share of its variance would be one of the two."""

@@ -29,7 +29,7 @@ LEAST_SHARE = 0.002
 """Parts with a smaller share of the variance are left out."""
 
 MOST_DRIFTS, MOST_INPUTS = 2, 3
-"""So many drifts, and what so many inputs do, are told: the largest."""
+"""At most this many drifts and effects of this many inputs are told, the largest first."""
 
 MOST_WORDS = 50
 """A sentence that has several things to say has no more words."""

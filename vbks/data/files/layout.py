@@ -29,7 +29,7 @@ FOOTERS = 10
 """At most this many rows at the end are totals or notes."""
 
 WIDTH_ROWS = 2000
-"""The number of columns is that of most of so many rows at the beginning."""
+"""The number of columns is the commonest among this many rows at the beginning."""
 
 TITLES = 30
 """The header is among this many rows at the beginning."""
@@ -100,7 +100,7 @@ def _header(sheet: Sheet) -> tuple[list[Any], int, list[str]]:
 
 
 def _is_title(row: Row, width: int) -> bool:
-    """Whether a row has less in it than a header of so many columns would have."""
+    """Whether a row has fewer cells filled than a header of that width would have."""
     if width < 2 or is_empty(row[0]):
         return num_filled(row) == 0 or (width > 2 and num_filled(row) == 1)
     return num_filled(row) <= max(1, width // 2) and len(_without_empty_end(row)) < width

@@ -132,7 +132,7 @@ class Growing:
         return any(map(has_cycle, self.first))
 
     def _pairs(self, fitted: Sequence[LocalFit], rounds: int) -> tuple[Proposal, ...]:
-        """Pairs of leaves that come after so many rounds."""
+        """Pairs of leaves that are proposed after this number of rounds."""
         if rounds == 1:
             return self._second(fitted)
         if rounds == 2:
