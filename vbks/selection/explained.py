@@ -9,7 +9,7 @@ from vbks.criticism.criticising import LEVEL, NUM_REPLICATES
 from vbks.criticism.result import Criticism
 from vbks.parts.components import Components
 from vbks.properties.results import Properties
-from vbks.selection import criticism_plots, property_plots
+from vbks.selection import component_data, component_plots, criticism_plots, property_plots
 from vbks.selection.components import components_of
 from vbks.selection.criticism import criticism_of
 from vbks.selection.properties import properties_of_selection
@@ -31,6 +31,24 @@ class ExplainedSelection(SelectionRecord):
         are apart: under a logarithm they are factors.
         """
         return components_of(self, X)
+
+    def plot_components(
+        self,
+        figure: Figure | None = None,
+        X: Any = None,
+        *,
+        num_parts: int = 6,
+        warp: str | None = None,
+    ) -> Figure:
+        """The parts of the function one after the other, the most important first.
+
+        Over one input a row has the part with its 90 % band above what other parts leave of the
+        data, the fit so far, and what that leaves. Of several inputs, each part is drawn along its
+        own, others being in their middle, with the fit so far against the targets. Parts are those
+        under the most probable warp, or another.
+        """
+        found = component_data.part_pictures(self, X, num_parts, warp)
+        return component_plots.plot_components(found, figure)
 
     def properties(self) -> Properties:
         """What the data are like, with probabilities over kernels and their hyperparameters.

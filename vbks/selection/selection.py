@@ -23,8 +23,6 @@ from vbks.predict.new_noise import NewNoise
 from vbks.search.paper import BeliefRecord, Callback, TrainingRecord
 from vbks.selection import (
     belief_tables,
-    component_data,
-    component_plots,
     export,
     files,
     paper_updates,
@@ -42,7 +40,6 @@ from vbks.selection.new_inputs import read_new_inputs
 if TYPE_CHECKING:
     from gpflow.models import GPR, SGPR, SVGP
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from vbks.backtesting.results import Backtest
     from vbks.report.content import Report
@@ -348,24 +345,6 @@ class Selection(ExplainedSelection):
         they could have held at most.
         """
         return plots.plot_belief(self.belief, self.belief_settings.kind, ax, num_candidates)
-
-    def plot_components(
-        self,
-        figure: Figure | None = None,
-        X: Any = None,
-        *,
-        num_parts: int = 6,
-        warp: str | None = None,
-    ) -> Figure:
-        """The parts of the function one after the other, the most important first.
-
-        Over one input a row has the part with its 90 % band above what other parts leave of the
-        data, the fit so far, and what that leaves. Of several inputs, each part is drawn along its
-        own, others being in their middle, with the fit so far against the targets. Parts are those
-        under the most probable warp, or another.
-        """
-        found = component_data.part_pictures(self, X, num_parts, warp)
-        return component_plots.plot_components(found, figure)
 
     def plot_trace(self, ax: Axes | None = None, num_candidates: int = 6) -> Axes:
         """The probabilities of candidates that have led, against the share of the rows seen.
