@@ -16,7 +16,7 @@ from vbks.backtesting.origins import Fold, make_folds, read_timed_rows, usual_ho
 from vbks.backtesting.results import OWN, Backtest
 from vbks.backtesting.rows import take_rows
 from vbks.backtesting.stats_models import QuantileForecast
-from vbks.backtesting.tables import baseline_forecasts, prediction_table
+from vbks.backtesting.tables import backtest_of, baseline_forecasts, prediction_table
 from vbks.data.given import inputs_and_targets
 from vbks.errors import VbksError
 from vbks.progress import Part, Progress, reporting
@@ -88,16 +88,8 @@ def backtest(
             ]
     if not fits:
         raise VbksError(f"no fold gave a forecast. {failures[OWN, 1]}")
-    return Backtest(
-        pd.concat(predictions, ignore_index=True),
-        pd.DataFrame(fits),
-        pd.DataFrame({rows.time_name: rows.times, rows.target_name: rows.y}),
-        horizon,
-        rows.season,
-        rows.step,
-        (*told, *rows.notices, *notices),
-        failures,
-    )
+    said = (*told, *rows.notices, *notices)
+    return backtest_of(rows, horizon, predictions, fits, said, failures)
 
 
 def _forecast(

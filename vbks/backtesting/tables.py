@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import pandas as pd
 
 from vbks.arrays import Array
 from vbks.backtesting.baselines import Baseline
 from vbks.backtesting.metrics import LEVELS, quantile_name, seasonal_scale
 from vbks.backtesting.origins import Fold, TimedRows
+from vbks.backtesting.results import Backtest
 from vbks.backtesting.stats_models import QuantileForecast
 
 
@@ -42,3 +46,24 @@ def prediction_table(
     }
     named = zip(map(quantile_name, LEVELS), quantiles.T, strict=True)
     return pd.DataFrame({**columns, **dict(named)})
+
+
+def backtest_of(
+    rows: TimedRows,
+    horizon: int,
+    predictions: Sequence[pd.DataFrame],
+    fits: Sequence[dict[str, Any]],
+    notices: tuple[str, ...],
+    failures: dict[tuple[str, int], str],
+) -> Backtest:
+    """The tables of all folds together, beside the rows that they are of."""
+    return Backtest(
+        pd.concat(predictions, ignore_index=True),
+        pd.DataFrame(fits),
+        pd.DataFrame({rows.time_name: rows.times, rows.target_name: rows.y}),
+        horizon,
+        rows.season,
+        rows.step,
+        notices,
+        failures,
+    )

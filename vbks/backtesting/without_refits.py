@@ -16,7 +16,7 @@ from vbks.backtesting.baselines import NAIVE, SEASONAL, make_baselines
 from vbks.backtesting.metrics import LEVELS
 from vbks.backtesting.origins import Fold, TimedRows, make_folds, read_timed_rows, usual_horizon
 from vbks.backtesting.results import OWN, Backtest
-from vbks.backtesting.tables import baseline_forecasts, prediction_table
+from vbks.backtesting.tables import backtest_of, baseline_forecasts, prediction_table
 from vbks.data.sources import ArraySource
 from vbks.data.times import instants
 from vbks.errors import DataError
@@ -60,16 +60,7 @@ def backtest_without_refits(
         failures |= {(name, number): reason for name, reason in reasons.items()}
         tables += [prediction_table(name, number, rows, fold, *found[name]) for name in found]
         fits.append(_told(record, rows, fold, number))
-    return Backtest(
-        pd.concat(tables, ignore_index=True),
-        pd.DataFrame(fits),
-        pd.DataFrame({rows.time_name: rows.times, rows.target_name: rows.y}),
-        horizon,
-        rows.season,
-        rows.step,
-        (NOT_REFITTED, *rows.notices),
-        failures,
-    )
+    return backtest_of(rows, horizon, tables, fits, (NOT_REFITTED, *rows.notices), failures)
 
 
 def _rows(record: SelectionRecord) -> tuple[Array, Array]:
